@@ -23,15 +23,15 @@ all:
 ROOMS := host images results lab
 include $(foreach r,$(ROOMS) guest profiles,$(wildcard $(r)/$(r).mk))
 
-PKGS := $(sort $(foreach r,$(ROOMS),$($(r)_PKGS)))
+PKGS := $(foreach r,$(ROOMS),$($(r)_PKGS))
 # pkg-config is asked once, with the floors; targets that need no libraries work without it.
 ifeq ($(filter deps clean distclean run check check-asan bench fuzz,$(or $(MAKECMDGOALS),all)),)
 PKG_OK := $(shell pkg-config --print-errors --exists '$(PKGS)' && echo yes)
 ifneq ($(PKG_OK),yes)
 $(error libraries are missing or too old (above): run "make deps" as root)
 endif
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
-PKG_LIBS := $(shell pkg-config --libs $(PKGS))
+PKG_CFLAGS := $(shell pkg-config --cflags '$(PKGS)')
+PKG_LIBS := $(shell pkg-config --libs '$(PKGS)')
 endif
 
 srcs = $(filter-out $(1)/test_% $(1)/fuzz_% $(1)/bench_% $($(1)_MAIN),$(wildcard $(1)/*.c))
