@@ -8,11 +8,22 @@
  *
  * METRIC is a metric's name ("invalid.per_call"). A selector `axis=value` picks cells by value, or by position from
  * 0 when no value of that axis is spelled so; a metric must come down to one cell, except in spread(), which then gives
- * the largest spread over its cells. A metric stands for its values over boots: median, and the range over boots as its
+ * the largest spread, (max - min) / median over the boots, over its cells. A metric stands for its values over boots: median, and the range over boots as its
  * interval. Intervals go through the arithmetic; a comparison holds when it holds on the whole interval, fails when
  * it fails on the whole interval, and otherwise cannot be told. Different fidelities in one expression are refused.
+ * The arithmetic takes every occurrence of a metric as independent, so an interval may come out too wide, never too
+ * narrow. A metric's name may hold `-`: a subtraction needs spaces around it. A selector's value that holds `,` or `)`
+ * stands in double quotes.
  */
 #include <glib.h>
+
+#define LAB_EXPECT_ERROR (lab_expect_error_quark())
+GQuark lab_expect_error_quark(void);
+typedef enum {
+    LAB_EXPECT_ERROR_SYNTAX,   /* not an expectation */
+    LAB_EXPECT_ERROR_CELLS,    /* a metric stands for more than one cell */
+    LAB_EXPECT_ERROR_FIDELITY, /* figures of different fidelity in one expression */
+} LabExpectError;
 
 /* What the evaluator asks about a metric: fills VALUES (double, one per boot) for the cell(s) the selectors allow. */
 typedef struct {
@@ -33,7 +44,7 @@ typedef GPtrArray *(*LabExpectLookup)(const char *metric, const GPtrArray *selec
 typedef enum { LAB_EXPECT_HOLDS, LAB_EXPECT_FAILS, LAB_EXPECT_CANNOT_TELL } LabExpectVerdict;
 typedef struct {
     LabExpectVerdict verdict;
-    double value, low, high; /* of the left side: at the medians, and its interval */
+    double value, low, high; /* of the left side: at the medians, and its interval; NaN when it has none */
     char *reason;            /* one sentence: figures, bound, why */
 } LabExpectResult;
 void lab_expect_result_free(LabExpectResult *r);
