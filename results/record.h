@@ -53,9 +53,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResRecord, res_record_free)
 const char *res_outcome_name(ResOutcome o); /* "done", "skip", "infra", ... */
 gboolean res_outcome_parse(const char *name, ResOutcome *o);
 
-/* One JSON object, keys sorted, ended by a newline. NaN and infinities are refused. */
+/* A record is at most so long; longer ones are neither written nor read. */
+#define RES_RECORD_MAX (16 * 1024 * 1024)
+
+/* One JSON object, keys sorted, ended by a newline. NaN and infinities are refused, and so is everything
+ * res_record_from_json would refuse. NULL strings are written as "", bytes that are not UTF-8 as U+FFFD. */
 char *res_record_to_json(const ResRecord *r, GError **error);
-/* Reads it back. A newer schema, a missing or mistyped field or a non-finite number is an error naming it. */
+/* Reads it back. A newer schema is G_IO_ERROR_NOT_SUPPORTED; a missing, mistyped or unknown field, a bad id or file
+ * name and a non-finite number are G_IO_ERROR_INVALID_DATA; each error names the field. */
 ResRecord *res_record_from_json(const char *json, gssize len, GError **error);
+
+/* [0-9a-z-]+, at most 64 bytes, and not "last", which the store understands as the newest. */
+gboolean res_id_valid(const char *id);
+/* [A-Za-z0-9._-]+, at most 200 bytes, no leading dot, not record.json. */
+gboolean res_evidence_name_valid(const char *name);
 
 const ResMetric *res_record_metric(const ResRecord *r, const char *name); /* or NULL */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+/*
+ * JSON from outside, checked before json-glib sees it: json-glib recurses as deep as the text
+ * nests, takes comments and single quotes, lets the last of two equal keys win and needs about 200
+ * bytes a value.
+ */
+#include <json-glib/json-glib.h>
+
+/* A JSON value holds at most so many values in all (about 200 MB in memory) and nests at most so
+ * deep. */
+#define RES_JSON_VALUES_MAX 1000000
+#define RES_JSON_DEPTH_MAX 16
+
+typedef enum {
+    RES_JSON_OK,
+    RES_JSON_BAD, /* not JSON, or beyond a limit */
+    RES_JSON_CUT, /* good so far, but the end is missing */
+} ResJsonState;
+
+/*
+ * Parses TEXT (LEN bytes, at most MAX) into an object. On failure returns NULL, *STATE tells BAD
+ * from CUT and *REASON (to g_free) is one clause with the line. Whole numbers of more than 18
+ * digits are refused, unless WIDE: then one from 2^63 up comes out negative, and one below -2^63 as
+ * 2^63 - 1.
+ */
+JsonNode *res_json_parse(const char *text, gsize len, gsize max, gboolean wide, ResJsonState *state,
+                         char **reason);
