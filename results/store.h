@@ -10,19 +10,33 @@
 
 typedef struct ResStore ResStore;
 
+#define RES_STORE_ERROR (res_store_error_quark())
+GQuark res_store_error_quark(void);
+typedef enum {
+    RES_STORE_ERROR_FOLDER,    /* ROOT can't be made, read or written */
+    RES_STORE_ERROR_NEWER,     /* the index is of a newer nohzlab */
+    RES_STORE_ERROR_INDEX,     /* SQLite says no (busy for long, disk full) */
+    RES_STORE_ERROR_EXISTS,    /* this id is taken */
+    RES_STORE_ERROR_INVALID,   /* record and files don't fit each other, or a bad id */
+    RES_STORE_ERROR_NOT_FOUND, /* no such run or set */
+    RES_STORE_ERROR_AMBIGUOUS, /* a prefix of several */
+} ResStoreError;
+
 /* Opens (and creates) ROOT. A folder that can't be written is an error that names it and says why. A
  * corrupt or older index is rebuilt or migrated; a newer one is refused. */
 ResStore *res_store_open(const char *root, GError **error);
 void res_store_free(ResStore *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResStore, res_store_free)
 
-/* A new id, unique in this store and sortable by time: "20261201-015300-4f2a". g_free it. */
+/* A new id, unique in this store and sortable by time (later calls of one process sort later, also within a second
+ * and when the clock steps back): "20261201-015300-4f2a". g_free it. */
 char *res_store_new_id(ResStore *s);
 
 /*
  * Writes a run: FILES (char * name -> GBytes *) and the record, all into a temporary folder, fsynced,
  * then renamed to ROOT/runs/ID and added to the index. On any error (disk full included) nothing of the run is
- * left and earlier results are as they were. An existing ID is refused.
+ * left and earlier results are as they were. An existing ID is refused, whatever its content. The names in FILES
+ * and the record's list of evidence must be the same.
  */
 gboolean res_store_put(ResStore *s, const ResRecord *r, GHashTable *files, GError **error);
 
