@@ -8,6 +8,8 @@
  *   [matrix]   AXIS = value, value   every key here is an axis; AXIS is a key of [main] ("kernel"), "section.key",
  *              "workload NAME.key", or "variant". Values are separated by `|` for keys that hold CPU lists and for
  *              text keys, by `,` for the others.
+ *              A comma list is one value of a CPU list axis: `guest.isolated = 1-3 | 1,3`. `kernel` is the only key of
+ *              [main] that can be an axis; keys of [check] and a workload's type can't.
  *   [variant NAME]  section.key = value: what the value NAME of the axis "variant" sets
  *   [host] [guest] [workload NAME]   typed keys
  *   [check]    preconditions; unmet: the run is skipped with the reason
@@ -35,7 +37,7 @@ typedef struct {
 
 typedef struct {
     char *name;         /* of its section: [workload NAME] */
-    char *type;         /* "syscall-loop" or "cyclictest" */
+    char *type;         /* "syscall-loop", "cyclictest" or "command" */
     int cpu;            /* vCPU; -1: not pinned (cyclictest: one thread per CPU) */
     guint64 timeout_s;
     /* syscall-loop */
@@ -48,6 +50,9 @@ typedef struct {
     guint64 loops;
     guint64 priority;
     guint64 histogram_us; /* largest latency of the histogram; 0: none */
+    /* command */
+    char *command; /* absolute path of a program of this machine, carried into the guest, and its
+                    * arguments, in shell quoting (no shell is run) */
 } LabWorkload;
 
 /* Everything one run needs, all keys resolved. */
@@ -118,24 +123,37 @@ typedef struct {
     char *name;          /* "variant=none kernel=default"; "" without a matrix */
     GPtrArray *axes;     /* LabSetting *: key is the axis, value its value here */
     LabParams *params;
-    GHashTable *settings; /* char * "section.key" -> char *: every key in force, defaults included */
+    GHashTable *settings; /* const char * "section.key" ("workload NAME.key") -> const char *: every key in force,
+                           * defaults included, as written */
 } LabCell;
+/* At most this many cells, and this many runs (cells x boots), in one profile. */
+#define LAB_CELLS_MAX 4096
+#define LAB_RUNS_MAX 65536
 /* In the order of the profile, the last axis running fastest. */
 const GPtrArray *lab_profile_cells(const LabProfile *p); /* LabCell * */
 
+/*
+ * The cells (LabCell *, owned by P) that all SELECTORS (LabExpectSelector *, see lab/expect.h) pick: none when P has
+ * no cell of that value. An axis P does not have is an error. Free the array with g_ptr_array_unref.
+ */
+GPtrArray *lab_profile_select(const LabProfile *p, const GPtrArray *selectors, GError **error);
+
 /* The table of keys. */
+#define LAB_KEY_NO_FIELD G_MAXSIZE
 typedef enum {
     LAB_TYPE_STRING, LAB_TYPE_UINT, LAB_TYPE_INT, LAB_TYPE_BOOL, LAB_TYPE_TIME_US, LAB_TYPE_TIME_S,
-    LAB_TYPE_CPULIST_KERNEL, LAB_TYPE_CPULIST_TOOL, LAB_TYPE_CHOICE, LAB_TYPE_CMDLINE,
+    LAB_TYPE_SIZE_MIB, LAB_TYPE_CPULIST_KERNEL, LAB_TYPE_CPULIST_TOOL, LAB_TYPE_CMDLINE, LAB_TYPE_ARGV,
+    LAB_TYPE_CHOICE, /* one of RANGE, kept as text */
+    LAB_TYPE_ENUM,   /* one of RANGE, kept as its position there */
 } LabType;
 typedef struct {
     const char *section; /* "main", "host", "guest", "workload", "check" */
     const char *key;
     LabType type;
     const char *initial;  /* value when not given, as text */
-    const char *range;    /* LAB_TYPE_CHOICE: "a|b"; numbers: "1..64" */
+    const char *range;    /* choices: "a|b"; numbers, times, sizes: "1..64", "1us..10s", "64M..1G"; or NULL */
     const char *help;     /* one line */
-    gsize offset;         /* in LabParams, or in LabWorkload for "workload" */
+    gsize offset;         /* in LabParams, or in LabWorkload for "workload"; LAB_KEY_NO_FIELD: in neither */
 } LabKey;
 const LabKey *lab_profile_keys(gsize *n);
 /* The table as text for people, and as man page source (mdoc/man .TP items). g_free. */
