@@ -99,7 +99,6 @@ test_ranktest(void)
     t = res_ranktest(up, 2, down, 4);
     g_assert_cmpfloat(t.p, ==, 2.0 / 15);
     /* ties: counted one by one over all 20 ways to deal 1 2 3 3 5 6 */
-     * other 3 ... */
     const double x[] = {1, 2, 3}, y[] = {3, 5, 6};
     t = res_ranktest(x, 3, y, 3);
     g_assert_cmpfloat(t.as_extreme, ==, 4);
