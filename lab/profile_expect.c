@@ -105,6 +105,13 @@ check_one_cell(const Check *c, const LabNode *n, GError **error)
         const LabAxis *a = g_ptr_array_index(c->profile->axes, i);
         if (a->values->len < 2 || selects(n, a->name))
             continue;
+        if (a->from_set) { /* no mistake of the profile either */
+            lab_warn(c->profile,
+                     "%s:%d: [expect] %s stands for %u cells of the axis %s as set: cannot be told",
+                     c->line->public.file, c->line->public.line, n->metric, a->values->len,
+                     a->name);
+            continue;
+        }
         return refuse(c, error, LAB_PROFILE_ERROR_VALUE, n->column,
                       "%s stands for %u cells: say which %s, as in %s(%s=%s)", n->metric,
                       a->values->len, a->name, n->metric, a->name,

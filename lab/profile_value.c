@@ -197,6 +197,8 @@ check_isolcpus(const char *text, GError **error)
 
     if (strcmp(text, "none") == 0)
         return TRUE;
+    if (!*text)
+        return refuse(error, "empty: write none for no isolcpus= at all");
     for (gsize i = 0; i < G_N_ELEMENTS(flags); i++)
         g_ptr_array_add(names, (gpointer)flags[i]);
     for (char **w = words; *w; w++) {
