@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that run inside the guest: static, libc only, never sanitized (they are PID 1 and measured loops).
 GUEST_PROGRAMS := $(B)/guest/init $(B)/guest/syscall-loop
-$(GUEST_PROGRAMS): CFLAGS_GUEST := -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -I. -O2 -static
-$(B)/guest/init: guest/init.c
-$(B)/guest/syscall-loop: guest/syscall_loop.c
-$(GUEST_PROGRAMS):
+# For tests of how a run takes a guest that misbehaves; no image ships it unless a test asks.
+GUEST_TEST_PROGRAMS := $(B)/guest/misbehave
+
+# Parts that are tested on the host, too (guest/test_*.c), and so are built both ways.
+GUEST_PURE := word job own_lines cpus interrupts steady
+guest_static = $(patsubst %,$(B)/guest/static/%.o,$(1))
+
+$(B)/guest/init: $(call guest_static,init word job own_lines collect cpus facts port power setup workload)
+$(B)/guest/syscall-loop: $(call guest_static,syscall_loop loops steady interrupts cpus word)
+$(B)/guest/misbehave: $(call guest_static,misbehave)
+$(GUEST_PROGRAMS) $(GUEST_TEST_PROGRAMS):
 	$(call say,GUEST,$@)
+	$(Q)$(CC) -static -o $@ $^
+
+$(B)/guest/static/%.o: guest/%.c
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_GUEST) -MF $@.d -o $@ $(filter %.c,$^)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -I. -O2 -c -o $@ $<
+
+$(B)/guest/test_guest: $(patsubst %,$(B)/guest/%.o,$(GUEST_PURE))

@@ -7,7 +7,7 @@
 #include <glib.h>
 
 typedef struct {
-    char *loop;       /* "invalid", "stat", ... */
+    char *loop;       /* "invalid", "stat", ...; belongs to the report */
     unsigned int cpu; /* vCPU */
     unsigned int index;
     gboolean measured; /* FALSE: warm-up */
@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     char *name;       /* last path component, checked: [A-Za-z0-9._-]+, no leading dot */
-    GString *content; /* lines, each ended by \n */
+    GString *content; /* lines, each ended by \n; any byte may be in it */
     gboolean cut;     /* longer than the guest sends */
 } ResFile;
 
@@ -26,7 +26,7 @@ typedef struct {
     GArray *batches;    /* ResBatch */
     GPtrArray *files;   /* ResFile * */
     GHashTable *values; /* char * -> double * */
-    GString *output;    /* what the program printed, bounded by the guest's own limit and by ours */
+    GString *output;    /* what the program printed, and PID 1's notes: bounded, valid UTF-8 */
     gboolean output_cut;
     int status;         /* exit status; -1 while not done */
 } ResWorkload;
