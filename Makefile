@@ -14,7 +14,7 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes $(if $(WERROR),-Werror)
 SAN_FLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer)
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -I. -I$(B) $(SAN_FLAGS) $(CFLAGS)
+ALL_CFLAGS = -DLAB_VERSION=\"$(LAB_VERSION)\" -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -I. -I$(B) $(SAN_FLAGS) $(CFLAGS)
 
 .PHONY: all
 all:
@@ -53,12 +53,12 @@ $(B)/%.o: %.c
 
 $(B)/nohzlab: $(B)/lab/main.o $(LIBS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN_FLAGS) -o $@ $^ $(PKG_LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(SAN_FLAGS) -o $@ $^ $(PKG_LIBS) -lm $(LDFLAGS)
 
 TESTS := $(patsubst %.c,$(B)/%,$(wildcard $(addsuffix /test_*.c,$(ROOMS) guest)))
 $(TESTS): $(B)/%: $(B)/%.o $(LIBS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN_FLAGS) -o $@ $^ $(PKG_LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(SAN_FLAGS) -o $@ $^ $(PKG_LIBS) -lm $(LDFLAGS)
 
 .PHONY: programs tests
 programs: $(B)/nohzlab $(GUEST_PROGRAMS)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/conn.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <libvirt-glib/libvirt-glib.h>
+#include <libvirt/virterror.h>
+#include <unistd.h>
+
+#include "host/error.h"
+
+struct HostConn {
+    virConnectPtr virt;
+    char *uri;
+    gboolean embedded;
+    gulong qemu_version;
+};
+
+/* No virtlogd here, so QEMU's output goes to a file. Files keep their owners: libvirt would
+ * otherwise give /boot/vmlinuz to QEMU's user, and leave it there after a kill -9. The rest stays
+ * as libvirt has it: QEMU runs as its own user, in the seccomp sandbox. */
+#define EMBED_QEMU_CONF                                                                            \
+    "stdio_handler = \"file\"\n"                                                                   \
+    "dynamic_ownership = 0\n"
+
+static gboolean
+make_dir(const char *path, int mode, GError **error)
+{
+    if (g_mkdir_with_parents(path, mode) == 0)
+        return TRUE;
+    g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't create %s: %s", path, g_strerror(errno));
+    return FALSE;
+}
+
+/* RUN_DIR/libvirt as libvirt wants to find it; its cache is a link, so that it outlives this run.
+ */
+static char *
+embed_root_create(const char *run_dir, const char *cache_dir, GError **error)
+{
+    g_autofree char *root = g_build_filename(run_dir, "libvirt", NULL);
+    g_autofree char *etc = g_build_filename(root, "etc", NULL);
+    g_autofree char *conf = g_build_filename(etc, "qemu.conf", NULL);
+    g_autofree char *link = g_build_filename(root, "cache", NULL);
+
+    if (!make_dir(etc, 0755, error) || !make_dir(cache_dir, 0755, error) ||
+        !g_file_set_contents(conf, EMBED_QEMU_CONF, -1, error))
+        return NULL;
+    if (symlink(cache_dir, link) != 0 && errno != EEXIST) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't link %s: %s", link, g_strerror(errno));
+        return NULL;
+    }
+    return g_steal_pointer(&root);
+}
+
+/* libvirt prints errors on stderr unless told otherwise; ours travel as GErrors. */
+static void
+ignore_error(void *data G_GNUC_UNUSED, virErrorPtr error G_GNUC_UNUSED)
+{
+}
+
+HostConn *
+host_conn_open(const char *uri, const char *run_dir, const char *cache_dir, GError **error)
+{
+    static gsize registered = 0;
+    if (g_once_init_enter(&registered)) {
+        /* The driver inside us logs warnings to stderr; a person asks for them with
+         * LIBVIRT_LOG_OUTPUTS. */
+        g_setenv("LIBVIRT_LOG_OUTPUTS", "4:stderr", FALSE);
+        gvir_event_register();
+        virSetErrorFunc(NULL, ignore_error);
+        g_once_init_leave(&registered, 1);
+    }
+
+    g_autofree char *target = NULL;
+    if (uri) {
+        target = g_strdup(uri);
+    } else {
+        g_autofree char *root = embed_root_create(run_dir, cache_dir, error);
+        if (!root)
+            return NULL;
+        target = g_strdup_printf("qemu:///embed?root=%s", root);
+    }
+
+    virConnectPtr virt = virConnectOpen(target);
+    if (!virt) {
+        g_autofree char *what = g_strdup_printf("can't open %s", target);
+        host_error_set_libvirt(error, what);
+        return NULL;
+    }
+    HostConn *c = g_new0(HostConn, 1);
+    c->virt = virt;
+    c->embedded = uri == NULL;
+    c->uri = g_steal_pointer(&target);
+    return c;
+}
+
+void
+host_conn_close(HostConn *c)
+{
+    if (!c)
+        return;
+    virConnectClose(c->virt);
+    g_free(c->uri);
+    g_free(c);
+}
+
+virConnectPtr
+host_conn_virt(HostConn *c)
+{
+    return c->virt;
+}
+
+gboolean
+host_conn_embedded(const HostConn *c)
+{
+    return c->embedded;
+}
+
+const char *
+host_conn_uri(const HostConn *c)
+{
+    return c->uri;
+}
+
+gulong
+host_conn_libvirt_version(HostConn *c G_GNUC_UNUSED)
+{
+    unsigned long version = 0;
+    return virGetVersion(&version, NULL, NULL) == 0 ? version : 0;
+}
+
+gulong
+host_conn_qemu_version(HostConn *c, GError **error)
+{
+    unsigned long version = 0;
+
+    if (c->qemu_version == 0) {
+        if (virConnectGetVersion(c->virt, &version) != 0 || version == 0) {
+            host_error_set_libvirt(error, "can't learn QEMU's version");
+            return 0;
+        }
+        c->qemu_version = version;
+    }
+    return c->qemu_version;
+}
+
+char *
+host_version_text(gulong version)
+{
+    return g_strdup_printf("%lu.%lu.%lu", version / 1000000, version / 1000 % 1000, version % 1000);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/guest.h"
+
+#include <errno.h>
+#include <libvirt/virterror.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/threads.h"
+
+struct HostGuest {
+    HostConn *conn;
+    char *name, *xml;
+    virDomainPtr domain;
+    int callback_id;
+    gboolean stopped_told;
+    HostGuestStopped stopped;
+    gpointer data;
+    GPtrArray *threads;
+};
+
+static HostGuestEnd
+end_from_event(int detail)
+{
+    switch (detail) {
+    case VIR_DOMAIN_EVENT_STOPPED_SHUTDOWN:
+        return HOST_GUEST_SHUTDOWN;
+    case VIR_DOMAIN_EVENT_STOPPED_CRASHED:
+        return HOST_GUEST_CRASHED;
+    case VIR_DOMAIN_EVENT_STOPPED_DESTROYED:
+        return HOST_GUEST_DESTROYED;
+    default:
+        return HOST_GUEST_FAILED;
+    }
+}
+
+static void
+on_lifecycle(virConnectPtr conn G_GNUC_UNUSED, virDomainPtr domain, int event, int detail,
+             void *opaque)
+{
+    HostGuest *g = opaque;
+
+    if (event != VIR_DOMAIN_EVENT_STOPPED || g->stopped_told ||
+        g_strcmp0(virDomainGetName(domain), g->name) != 0)
+        return;
+    g->stopped_told = TRUE;
+    g->stopped(g, end_from_event(detail), g->data);
+}
+
+HostGuest *
+host_guest_new(HostConn *conn, const char *name, const char *xml, HostGuestStopped stopped,
+               gpointer data)
+{
+    HostGuest *g = g_new0(HostGuest, 1);
+
+    g->conn = conn;
+    g->name = g_strdup(name);
+    g->xml = g_strdup(xml);
+    g->stopped = stopped;
+    g->data = data;
+    g->callback_id =
+        virConnectDomainEventRegisterAny(host_conn_virt(conn), NULL, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+                                         VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), g, NULL);
+    return g;
+}
+
+/* What the worker needs of the spec: copies, since the caller's may go. */
+typedef struct {
+    HostCpuset **vcpu_pins; /* NULL: none */
+    unsigned int vcpus;
+    HostCpuset *emulator_pin;
+} Pins;
+
+static void
+pins_free(Pins *p)
+{
+    for (unsigned int i = 0; p->vcpu_pins && i < p->vcpus; i++)
+        hwloc_bitmap_free(p->vcpu_pins[i]);
+    g_free(p->vcpu_pins);
+    g_clear_pointer(&p->emulator_pin, hwloc_bitmap_free);
+    g_free(p);
+}
+
+static Pins *
+pins_copy(const HostDomainSpec *spec)
+{
+    Pins *p = g_new0(Pins, 1);
+
+    p->vcpus = spec->vcpus;
+    if (spec->vcpu_pins) {
+        p->vcpu_pins = g_new0(HostCpuset *, spec->vcpus);
+        for (unsigned int i = 0; i < spec->vcpus; i++)
+            p->vcpu_pins[i] = hwloc_bitmap_dup(spec->vcpu_pins[i]);
+    }
+    if (spec->emulator_pin)
+        p->emulator_pin = hwloc_bitmap_dup(spec->emulator_pin);
+    return p;
+}
+
+static gboolean
+guest_create(HostGuest *g, const Pins *pins, GError **error)
+{
+    g->domain = virDomainCreateXML(host_conn_virt(g->conn), g->xml, VIR_DOMAIN_START_PAUSED);
+    if (!g->domain) {
+        host_error_set_libvirt(error, "libvirt did not start the guest");
+        return FALSE;
+    }
+    pid_t pid = host_guest_pid("/proc", g->name);
+    if (pid == 0) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO,
+                    "no process of guest %s is to be seen in /proc, so its pins can't be read",
+                    g->name);
+        return FALSE;
+    }
+    g->threads = host_threads_read("/proc", pid, error);
+    return g->threads && host_threads_check(g->threads, (const HostCpuset *const *)pins->vcpu_pins,
+                                            pins->vcpus, pins->emulator_pin, error);
+}
+
+static void
+start_in_thread(GTask *task, gpointer source G_GNUC_UNUSED, gpointer pins,
+                GCancellable *cancel G_GNUC_UNUSED)
+{
+    GError *error = NULL;
+    HostGuest *g = g_object_get_data(G_OBJECT(task), "guest");
+
+    if (guest_create(g, pins, &error))
+        g_task_return_boolean(task, TRUE);
+    else
+        g_task_return_error(task, error);
+}
+
+void
+host_guest_start(HostGuest *g, const HostDomainSpec *spec, GAsyncReadyCallback done, gpointer data)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, NULL, done, data);
+
+    g_object_set_data(G_OBJECT(task), "guest", g);
+    g_task_set_task_data(task, pins_copy(spec), (GDestroyNotify)pins_free);
+    g_task_run_in_thread(task, start_in_thread);
+}
+
+gboolean
+host_guest_start_finish(HostGuest *g G_GNUC_UNUSED, GAsyncResult *result, GError **error)
+{
+    return g_task_propagate_boolean(G_TASK(result), error);
+}
+
+const GPtrArray *
+host_guest_threads(const HostGuest *g)
+{
+    return g->threads;
+}
+
+gboolean
+host_guest_resume(HostGuest *g, GError **error)
+{
+    if (virDomainResume(g->domain) == 0)
+        return TRUE;
+    host_error_set_libvirt(error, "the guest did not resume");
+    return FALSE;
+}
+
+static void
+destroy_in_thread(GTask *task, gpointer source G_GNUC_UNUSED, gpointer guest,
+                  GCancellable *cancel G_GNUC_UNUSED)
+{
+    HostGuest *g = guest;
+
+    /* An error here means that it is gone already: it powered off, or QEMU died. */
+    if (g->domain)
+        virDomainDestroy(g->domain);
+    virResetLastError();
+    g_task_return_boolean(task, TRUE);
+}
+
+void
+host_guest_destroy(HostGuest *g, GAsyncReadyCallback done, gpointer data)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, NULL, done, data);
+
+    g_task_set_task_data(task, g, NULL);
+    g_task_run_in_thread(task, destroy_in_thread);
+}
+
+void
+host_guest_free(HostGuest *g)
+{
+    if (!g)
+        return;
+    if (g->callback_id >= 0)
+        virConnectDomainEventDeregisterAny(host_conn_virt(g->conn), g->callback_id);
+    g_clear_pointer(&g->domain, virDomainFree);
+    g_clear_pointer(&g->threads, g_ptr_array_unref);
+    g_free(g->name);
+    g_free(g->xml);
+    g_free(g);
+}
+
+gboolean
+host_guest_reap(const char *proc, const char *name)
+{
+    pid_t pid = host_guest_pid(proc, name);
+    if (pid == 0)
+        return FALSE;
+    /* The pid may be another's by now: hold it, look again, then kill what is held. */
+    int fd = syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        return FALSE;
+    gboolean ours = host_guest_pid(proc, name) == pid;
+    if (ours)
+        syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+    close(fd);
+    return ours;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <json-glib/json-glib.h>
+#include <libsmartcols/libsmartcols.h>
+#include <stdio.h>
+
+#include "lab/command.h"
+#include "lab/session.h"
+#include "lab/text.h"
+#include "lab/verdict.h"
+#include "results/store.h"
+
+static char *
+started_text(const ResIndexRow *row)
+{
+    g_autoptr(GDateTime) when = g_date_time_new_from_unix_utc(row->started_us / G_USEC_PER_SEC);
+    return when ? g_date_time_format(when, "%Y-%m-%dT%H:%M:%SZ") : g_strdup("unknown");
+}
+
+static void
+print_table(const GPtrArray *rows)
+{
+    static const char *const columns[] = {"RUN",  "SET",     "STARTED",  "PROFILE", "CELL",
+                                          "BOOT", "OUTCOME", "FIDELITY", "KERNEL"};
+    struct libscols_table *table = scols_new_table();
+
+    scols_table_set_column_separator(table, "  ");
+    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+    for (gsize i = 0; i < G_N_ELEMENTS(columns); i++)
+        scols_table_new_column(table, columns[i], 0, 0);
+    for (guint i = 0; i < rows->len; i++) {
+        const ResIndexRow *r = rows->pdata[i];
+        struct libscols_line *line = scols_table_new_line(table, NULL);
+        g_autofree char *outcome =
+            *r->detail ? g_strdup_printf("%s: %s", r->outcome, r->detail) : g_strdup(r->outcome);
+        char *data[] = {
+            g_strdup(r->id),           g_strdup(r->set),       started_text(r),
+            lab_printable(r->profile), lab_printable(r->cell), g_strdup_printf("%u", r->boot),
+            lab_printable(outcome),    g_strdup(r->fidelity),  lab_printable(r->kernel)};
+        for (gsize k = 0; k < G_N_ELEMENTS(data); k++) {
+            scols_line_set_data(line, k, data[k]);
+            g_free(data[k]);
+        }
+    }
+    scols_print_table(table);
+    scols_unref_table(table);
+}
+
+static void
+print_json(const GPtrArray *rows)
+{
+    g_autoptr(JsonBuilder) b = json_builder_new();
+    g_autoptr(JsonGenerator) generator = json_generator_new();
+
+    json_builder_begin_array(b);
+    for (guint i = 0; i < rows->len; i++) {
+        const ResIndexRow *r = rows->pdata[i];
+        const char *const fields[][2] = {{"id", r->id},
+                                         {"set", r->set},
+                                         {"profile", r->profile},
+                                         {"cell", r->cell},
+                                         {"outcome", r->outcome},
+                                         {"detail", r->detail},
+                                         {"platform", r->platform},
+                                         {"clock", r->clock},
+                                         {"fidelity", r->fidelity},
+                                         {"kernel", r->kernel}};
+        json_builder_begin_object(b);
+        for (gsize k = 0; k < G_N_ELEMENTS(fields); k++) {
+            json_builder_set_member_name(b, fields[k][0]);
+            json_builder_add_string_value(b, fields[k][1]);
+        }
+        json_builder_set_member_name(b, "boot");
+        json_builder_add_int_value(b, r->boot);
+        json_builder_set_member_name(b, "started_us");
+        json_builder_add_int_value(b, r->started_us);
+        json_builder_set_member_name(b, "ended_us");
+        json_builder_add_int_value(b, r->ended_us);
+        json_builder_end_object(b);
+    }
+    json_builder_end_array(b);
+    g_autoptr(JsonNode) root = json_builder_get_root(b);
+    json_generator_set_root(generator, root);
+    json_generator_set_pretty(generator, TRUE);
+    g_autofree char *text = json_generator_to_data(generator, NULL);
+    puts(text);
+}
+
+int
+lab_cmd_list(int argc, char **argv)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *state = NULL;
+    gboolean json = FALSE;
+    int limit = 0, code = 0;
+    const GOptionEntry entries[] = {
+        {"json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print JSON", NULL},
+        {"limit", 'n', 0, G_OPTION_ARG_INT, &limit, "At most N runs (default: all)", "N"},
+        {NULL},
+    };
+
+    if (!lab_command_parse("list", entries, 0, 1, &argc, &argv, &state, &code))
+        return code;
+    if (limit < 0) {
+        fprintf(stderr, "nohzlab list: --limit takes 0 (all) or more, not %d\n", limit);
+        return LAB_EXIT_CANNOT;
+    }
+    g_autofree char *root = state ? g_strdup(state) : lab_state_dir();
+    g_autoptr(ResStore) store = res_store_open(root, &error);
+    g_autoptr(GPtrArray) rows =
+        store ? res_store_list(store, argc > 1 ? argv[1] : NULL, limit, &error) : NULL;
+    if (!rows)
+        return lab_command_fail("list", error);
+    if (json)
+        print_json(rows);
+    else
+        print_table(rows);
+    return LAB_EXIT_HELD;
+}

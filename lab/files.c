@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/files.h"
+
+#include <ftw.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+
+static int
+remove_entry(const char *path, const struct stat *st G_GNUC_UNUSED, int type G_GNUC_UNUSED,
+             struct FTW *ftw G_GNUC_UNUSED)
+{
+    remove(path);
+    return 0;
+}
+
+void
+lab_remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+gboolean
+lab_copy_file(const char *from, const char *to, GError **error)
+{
+    g_autoptr(GFile) source = g_file_new_for_path(from);
+    g_autoptr(GFile) target = g_file_new_for_path(to);
+
+    if (!g_file_copy(source, target, G_FILE_COPY_OVERWRITE | G_FILE_COPY_TARGET_DEFAULT_PERMS, NULL,
+                     NULL, NULL, error))
+        return FALSE;
+    return g_chmod(to, 0644) == 0;
+}

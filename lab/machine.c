@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/machine.h"
+
+#include <string.h>
+
+#include "guest/report.h"
+#include "host/error.h"
+
+/* Notices and worse on the console: the banner tells a kernel that runs from one that doesn't. A
+ * panic ends the guest at once (panic=-1 reboots, and a reboot ends the domain). */
+#define BASE_CMDLINE "console=ttyS0 loglevel=6 panic=-1"
+/*
+ * Under icount with shift=0 the TSC ticks once an instruction and virtual nanosecond: it is
+ * reliable and its frequency known (1 GHz), so measuring it is a waste. no_timer_check and
+ * cpu_init_udelay spare busy waits, each turn of which leaves the translated code (PAUSE) and is
+ * slow to emulate.
+ */
+#define ICOUNT_CMDLINE                                                                             \
+    "tsc=reliable clocksource=tsc tsc_early_khz=1000000 no_timer_check cpu_init_udelay=0"
+
+static HostCpuset *
+single_cpu(unsigned int cpu)
+{
+    HostCpuset *set = hwloc_bitmap_alloc();
+
+    hwloc_bitmap_set(set, cpu);
+    return set;
+}
+
+static gboolean
+resolve_partition(LabMachine *m, const LabPartition *p, HostPartition *partition, GError **error)
+{
+    m->isolated = host_cpulist_parse(p->isolated, HOST_CPULIST_KERNEL, m->vcpus, NULL, error);
+    if (!m->isolated)
+        return FALSE;
+    if (*p->housekeeping) {
+        m->housekeeping =
+            host_cpulist_parse(p->housekeeping, HOST_CPULIST_KERNEL, m->vcpus, NULL, error);
+    } else {
+        m->housekeeping = hwloc_bitmap_alloc();
+        hwloc_bitmap_set_range(m->housekeeping, 0, (int)m->vcpus - 1);
+        hwloc_bitmap_andnot(m->housekeeping, m->housekeeping, m->isolated);
+    }
+    if (!m->housekeeping)
+        return FALSE;
+    *partition = (HostPartition){
+        .ncpus = m->vcpus,
+        .housekeeping = m->housekeeping,
+        .isolated = m->isolated,
+        .nohz_full = p->nohz_full,
+        .rcu_nocbs = p->rcu_nocbs,
+        .isolcpus = g_str_equal(p->isolcpus, "none") ? NULL : p->isolcpus,
+    };
+    return TRUE;
+}
+
+static gboolean
+resolve_pins(LabMachine *m, const LabParams *params, GError **error)
+{
+    g_auto(GStrv) pins = g_strsplit(params->pin, ",", -1);
+
+    if (*params->emulatorpin) {
+        m->emulator_pin =
+            host_cpulist_parse(params->emulatorpin, HOST_CPULIST_TOOL, 0, NULL, error);
+        if (!m->emulator_pin)
+            return FALSE;
+    }
+    if (!*params->pin)
+        return TRUE;
+    /* One CPU per vCPU, in the order of the list: "2,1" puts vCPU 0 on CPU 2. */
+    g_autoptr(GArray) cpus = g_array_new(FALSE, FALSE, sizeof(int));
+    for (char **pin = pins; *pin; pin++) {
+        g_autoptr(HostCpuset) set = host_cpulist_parse(*pin, HOST_CPULIST_TOOL, 0, NULL, error);
+        if (!set)
+            return FALSE;
+        int cpu;
+        hwloc_bitmap_foreach_begin(cpu, set) g_array_append_val(cpus, cpu);
+        hwloc_bitmap_foreach_end();
+    }
+    if (cpus->len != m->vcpus) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "pin = %s names %u CPUs for %u vCPUs", params->pin, cpus->len, m->vcpus);
+        return FALSE;
+    }
+    m->vcpu_pins = g_new0(HostCpuset *, m->vcpus);
+    for (unsigned int i = 0; i < m->vcpus; i++)
+        m->vcpu_pins[i] = single_cpu(g_array_index(cpus, int, i));
+    return TRUE;
+}
+
+static char *
+build_cmdline(const LabParams *params, const HostPartition *partition)
+{
+    g_autofree char *isolation = host_partition_cmdline(partition);
+    const char *parts[5] = {BASE_CMDLINE};
+    gsize n = 1;
+
+    if (params->clock == LAB_CLOCK_ICOUNT)
+        parts[n++] = ICOUNT_CMDLINE;
+    if (*isolation)
+        parts[n++] = isolation;
+    if (*params->guest.cmdline)
+        parts[n++] = params->guest.cmdline;
+    return g_strjoinv(" ", (char **)parts);
+}
+
+static void
+job_word(GString *job, const char *word)
+{
+    if (!*word)
+        g_string_append(job, " %");
+    else
+        g_string_append_c(job, ' ');
+    for (const char *p = word; *p; p++) {
+        if (*p > ' ' && *p < 0x7f && *p != '%')
+            g_string_append_c(job, *p);
+        else
+            g_string_append_printf(job, "%%%02X", (guint8)*p);
+    }
+}
+
+static G_GNUC_PRINTF(2, 3) void job_argument(GString *job, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    g_autofree char *word = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_string_append(job, "argv");
+    job_word(job, word);
+    g_string_append_c(job, '\n');
+}
+
+static void
+job_syscall_loop(GString *job, const LabWorkload *w)
+{
+    job_argument(job, LAB_GUEST_SYSCALL_LOOP);
+    job_argument(job, "--cpu=%d", MAX(w->cpu, 0));
+    job_argument(job, "--calls=%" G_GUINT64_FORMAT, w->calls);
+    job_argument(job, "--batches=%" G_GUINT64_FORMAT, w->batches);
+    job_argument(job, "--max-warmup=%" G_GUINT64_FORMAT, w->warmup);
+    job_argument(job, "%s", w->loop);
+}
+
+static void
+job_cyclictest(GString *job, const LabWorkload *w)
+{
+    job_argument(job, LAB_GUEST_CYCLICTEST);
+    job_argument(job, "--quiet");
+    job_argument(job, "--mlockall");
+    job_argument(job, "--priority=%" G_GUINT64_FORMAT, w->priority);
+    if (w->cpu >= 0) {
+        job_argument(job, "--threads=1");
+        job_argument(job, "--affinity=%d", w->cpu);
+    } else {
+        job_argument(job, "--smp");
+    }
+    job_argument(job, "--interval=%" G_GUINT64_FORMAT, w->interval_us);
+    job_argument(job, "--loops=%" G_GUINT64_FORMAT, w->loops);
+    if (w->histogram_us)
+        job_argument(job, "--histogram=%" G_GUINT64_FORMAT, w->histogram_us);
+    job_argument(job, "--json=/tmp/" LAB_GUEST_CYCLICTEST_JSON);
+    g_string_append(job, "collect /tmp/" LAB_GUEST_CYCLICTEST_JSON "\n");
+}
+
+static gboolean
+job_command(GString *job, const LabWorkload *w, GError **error)
+{
+    g_auto(GStrv) words = NULL;
+
+    if (!g_shell_parse_argv(w->command, NULL, &words, error))
+        return FALSE;
+    for (char **word = words; *word; word++)
+        job_argument(job, "%s", *word);
+    return TRUE;
+}
+
+static gboolean
+job_workload(GString *job, const LabWorkload *w, GError **error)
+{
+    g_string_append(job, "workload");
+    job_word(job, w->name);
+    g_string_append_printf(job, " %" G_GUINT64_FORMAT "\n", w->timeout_s);
+    if (w->cpu >= 0)
+        g_string_append_printf(job, "cpu %d\n", w->cpu);
+    if (g_str_equal(w->type, "syscall-loop"))
+        job_syscall_loop(job, w);
+    else if (g_str_equal(w->type, "cyclictest"))
+        job_cyclictest(job, w);
+    else if (!job_command(job, w, error))
+        return FALSE;
+    g_string_append(job, "end\n");
+    return TRUE;
+}
+
+static char *
+build_job(const LabParams *params, GError **error)
+{
+    GString *job = g_string_new(NULL);
+
+    g_string_append_printf(job, BM_JOB_MAGIC " %d\n", BM_FORMAT_VERSION);
+    /* The host's answers arrive in host time, which must not reach a guest whose time counts
+     * instructions. */
+    g_string_append_printf(job, "barriers %s\n",
+                           params->clock == LAB_CLOCK_ICOUNT ? "none" : "host");
+    for (guint i = 0; i < params->workloads->len; i++) {
+        if (!job_workload(job, params->workloads->pdata[i], error)) {
+            g_string_free(job, TRUE);
+            return NULL;
+        }
+    }
+    g_string_append(job, "done\n");
+    return g_string_free(job, FALSE);
+}
+
+LabMachine *
+lab_machine_new(const LabParams *params, GError **error)
+{
+    g_autoptr(LabMachine) m = g_new0(LabMachine, 1);
+    HostPartition partition;
+
+    m->vcpus = params->vcpus;
+    if (!resolve_partition(m, &params->guest, &partition, error) || !resolve_pins(m, params, error))
+        return NULL;
+    host_partition_wanted(&partition, &m->nohz_full, &m->domain, &m->rcu_nocbs);
+    m->cmdline = build_cmdline(params, &partition);
+    m->job = build_job(params, error);
+    return m->job ? g_steal_pointer(&m) : NULL;
+}
+
+void
+lab_machine_free(LabMachine *m)
+{
+    if (!m)
+        return;
+    for (unsigned int i = 0; m->vcpu_pins && i < m->vcpus; i++)
+        hwloc_bitmap_free(m->vcpu_pins[i]);
+    g_free(m->vcpu_pins);
+    HostCpuset *sets[] = {m->housekeeping, m->isolated,  m->nohz_full,
+                          m->domain,       m->rcu_nocbs, m->emulator_pin};
+    for (gsize i = 0; i < G_N_ELEMENTS(sets); i++)
+        g_clear_pointer(&sets[i], hwloc_bitmap_free);
+    g_free(m->cmdline);
+    g_free(m->job);
+    g_free(m);
+}
+
+guint64
+lab_machine_seed(const LabParams *params, unsigned int boot)
+{
+    return params->seed + boot;
+}
+
+HostDomainSpec
+lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int boot)
+{
+    return (HostDomainSpec){
+        .icount = params->clock == LAB_CLOCK_ICOUNT,
+        .seed = lab_machine_seed(params, boot),
+        .cmdline = m->cmdline,
+        .memory_mib = params->memory_mib,
+        .vcpus = m->vcpus,
+        .vcpu_pins = (const HostCpuset *const *)m->vcpu_pins,
+        .emulator_pin = m->emulator_pin,
+    };
+}

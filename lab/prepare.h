@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+/* What a guest boots: the kernel and the image that carries our guest programs, laid where QEMU may
+ * read them. */
+#include <gio/gio.h>
+
+#include "images/image.h"
+
+typedef struct {
+    ImgKernel *kernel;
+    ImgInitramfs *initramfs;
+    char *kernel_path, *initrd_path; /* copies in the session's run folder */
+} LabImage;
+void lab_image_free(LabImage *i);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabImage, lab_image_free)
+
+/*
+ * PROGRAMS (char *): paths of further programs of this machine, which the image carries at the same
+ * paths. Finds KERNEL (images/image.h), builds or reuses its image in CACHE_DIR, and copies both
+ * into RUN_DIR under names made of their hashes: a kernel that is upgraded while runs go on can't
+ * change what they boot. Takes up to a few seconds: for worker threads.
+ */
+LabImage *lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cache_dir,
+                            const char *run_dir, GError **error);
+
+/* The folder of init and syscall-loop: $NOHZLAB_GUEST_DIR, beside the program (build/guest), or
+ * PREFIX/libexec/nohzlab. g_free. */
+char *lab_guest_dir(void);

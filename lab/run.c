@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/run.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "host/channel.h"
+#include "host/error.h"
+#include "host/guest.h"
+#include "host/threads.h"
+#include "lab/console.h"
+#include "lab/files.h"
+#include "lab/judge.h"
+#include "lab/machine.h"
+#include "results/report.h"
+
+#define POWER_OFF_S 20  /* from the report's end to the domain's */
+#define DRAIN_MS 2000   /* for what QEMU wrote before it went */
+#define PANIC_GRACE_S 3 /* for the rest of a panic's text */
+
+struct LabRun {
+    LabSession *session;
+    const LabCell *cell;
+    const LabParams *params;
+    unsigned int boot;
+    const LabImage *image;
+    LabRunProgress progress;
+    LabRunDone done;
+    gpointer data;
+
+    LabStep step;
+    LabMachine *machine;
+    char *name, *dir, *xml;
+    HostChannel *console_channel, *report_channel;
+    LabConsole *console;
+    ResReport *report;
+    HostGuest *guest;
+    guint timer; /* of the current step */
+    gboolean starting, resumed, ending, stopped, console_closed, report_closed, cancelled;
+    HostGuestEnd end;
+    char *workload; /* the current one */
+
+    ResRecord *record;
+    GHashTable *files;
+};
+
+static void run_end(LabRun *run);
+
+const char *
+lab_step_name(LabStep s)
+{
+    static const char *const names[] = {"start", "boot", "measure", "end", "done"};
+    return names[s];
+}
+
+static void
+enter(LabRun *run, LabStep step, const char *what)
+{
+    run->step = step;
+    run->progress(run, step, what, run->data);
+}
+
+static void
+timer_set(LabRun *run, guint ms, GSourceFunc func)
+{
+    if (run->timer)
+        g_source_remove(run->timer);
+    run->timer = ms ? g_timeout_add(ms, func, run) : 0;
+}
+
+/* The first failure stands; what follows from it is not one of its own. */
+static G_GNUC_PRINTF(4, 5) void run_fail(LabRun *run, ResOutcome outcome, const char *detail,
+                                         const char *format, ...)
+{
+    va_list args;
+
+    if (run->ending)
+        return;
+    va_start(args, format);
+    g_autofree char *message = g_strdup_vprintf(format, args);
+    va_end(args);
+    lab_record_fail(run->record, outcome, detail, "%s", message);
+    run_end(run);
+}
+
+static void
+run_fail_error(LabRun *run, const GError *error)
+{
+    gboolean isolation = g_error_matches(error, HOST_ERROR, HOST_ERROR_ISOLATION);
+
+    run_fail(run, isolation ? RES_OUTCOME_ISOLATION : RES_OUTCOME_INFRA, isolation ? "pin" : "",
+             "%s", error->message);
+}
+
+/* --- the guest's end --- */
+
+static void
+fail_panic(LabRun *run)
+{
+    const char *panic = lab_console_panic(run->console);
+
+    if (run->step == LAB_STEP_BOOT)
+        run_fail(
+            run, RES_OUTCOME_BOOT, "panic",
+            "the guest's kernel panicked while booting: \"%s\". The whole text is in console.log",
+            panic);
+    else
+        run_fail(run, RES_OUTCOME_GUEST, "panic",
+                 "the guest's kernel panicked%s%s: \"%s\". The whole text is in console.log",
+                 run->workload ? " during " : "", run->workload ? run->workload : "", panic);
+}
+
+/* The domain went before its time: say what its console and its report tell about it. */
+static void
+fail_early_stop(LabRun *run)
+{
+    g_autofree char *last = lab_console_last_line(run->console);
+    g_autoptr(GError) error = NULL;
+
+    if (lab_console_panic(run->console))
+        fail_panic(run);
+    else if (run->end == HOST_GUEST_FAILED)
+        run_fail(run, RES_OUTCOME_INFRA, "qemu",
+                 "QEMU ended by itself (killed, out of memory?): see qemu.log");
+    else if (run->end == HOST_GUEST_DESTROYED)
+        run_fail(run, RES_OUTCOME_INFRA, "destroyed", "somebody else ended the guest");
+    else if (lab_console_complaint(run->console))
+        run_fail(run, RES_OUTCOME_GUEST, "init", "the guest could not go on: %s",
+                 lab_console_complaint(run->console));
+    else if (run->step == LAB_STEP_BOOT)
+        run_fail(run, RES_OUTCOME_BOOT, "stopped",
+                 "the guest stopped before it was ready; its last line on the console: \"%s\"",
+                 last);
+    else if (!res_report_check_complete(run->report, &error))
+        run_fail(run, RES_OUTCOME_INCOMPLETE, "report",
+                 "the guest stopped in the middle of its report: %s", error->message);
+}
+
+static void
+judge(LabRun *run)
+{
+    g_autoptr(GError) error = NULL;
+    const char *failure = res_report_failure(run->report);
+
+    if (!res_report_check_complete(run->report, &error))
+        lab_record_fail(run->record, RES_OUTCOME_INCOMPLETE, "report", "%s", error->message);
+    else if (failure)
+        lab_record_fail(run->record, RES_OUTCOME_GUEST, "init", "the guest could not go on: %s",
+                        failure);
+    else
+        lab_judge(run->params, run->machine, run->report, run->record, run->files);
+}
+
+static gboolean
+on_drained(gpointer data)
+{
+    LabRun *run = data;
+
+    run->timer = 0;
+    if (!res_report_ended(run->report))
+        fail_early_stop(run);
+    run_end(run);
+    return G_SOURCE_REMOVE;
+}
+
+/* Once the domain and both its channels are at their end, nothing more can come. */
+static void
+maybe_drained(LabRun *run)
+{
+    if (run->ending || !run->stopped)
+        return;
+    if (run->console_closed && run->report_closed) {
+        timer_set(run, 0, NULL);
+        on_drained(run);
+    } else {
+        timer_set(run, DRAIN_MS, on_drained);
+    }
+}
+
+static void
+on_stopped(HostGuest *guest G_GNUC_UNUSED, HostGuestEnd end, gpointer data)
+{
+    LabRun *run = data;
+
+    run->stopped = TRUE;
+    run->end = end;
+    maybe_drained(run);
+}
+
+/* --- the guest's words --- */
+
+static gboolean
+on_panic_grace(gpointer data)
+{
+    LabRun *run = data;
+
+    run->timer = 0;
+    fail_panic(run);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+on_console(const char *bytes, gsize len, gpointer data)
+{
+    LabRun *run = data;
+    gboolean known = lab_console_panic(run->console) != NULL;
+
+    if (len == 0) {
+        run->console_closed = TRUE;
+        maybe_drained(run);
+        return;
+    }
+    lab_console_feed(run->console, bytes, len);
+    /* A panicked guest that does not reboot would only end by a timeout. */
+    if (!known && lab_console_panic(run->console) && !run->ending && !run->stopped)
+        timer_set(run, PANIC_GRACE_S * 1000, on_panic_grace);
+}
+
+static gboolean
+on_power_off_timeout(gpointer data)
+{
+    LabRun *run = data;
+
+    run->timer = 0;
+    g_ptr_array_add(
+        run->record->notes,
+        g_strdup_printf("the guest did not power off within %d s after its report", POWER_OFF_S));
+    run_end(run);
+    return G_SOURCE_REMOVE;
+}
+
+static gboolean
+on_measure_timeout(gpointer data)
+{
+    LabRun *run = data;
+
+    run->timer = 0;
+    run_fail(run, RES_OUTCOME_GUEST, "timeout",
+             "%s%s did not end in time (its timeout, on this machine's clock): raise it, or make "
+             "the workload shorter",
+             run->workload ? "workload " : "the guest's report",
+             run->workload ? run->workload : "");
+    return G_SOURCE_REMOVE;
+}
+
+static const LabWorkload *
+params_workload(const LabParams *params, const char *name)
+{
+    for (guint i = 0; i < params->workloads->len; i++) {
+        const LabWorkload *w = params->workloads->pdata[i];
+        if (g_str_equal(w->name, name))
+            return w;
+    }
+    return NULL;
+}
+
+/* The guest's own clock may stand still or be slow, so this machine's bounds every step as well. */
+static void
+measure_timer(LabRun *run, const LabWorkload *w)
+{
+    /* Between workloads the guest only sends what it has. */
+    timer_set(run, (w ? w->timeout_s : run->params->boot_timeout_s) * 1000, on_measure_timeout);
+}
+
+static void
+on_barrier(const char *name, gpointer data)
+{
+    LabRun *run = data;
+    g_autofree char *go = g_strdup_printf("go %s\n", name);
+
+    if (run->ending)
+        return;
+    if (g_str_equal(name, "ready")) {
+        measure_timer(run, NULL);
+        enter(run, LAB_STEP_MEASURE, NULL);
+    } else if (g_str_has_prefix(name, "begin:")) {
+        const LabWorkload *w = params_workload(run->params, name + strlen("begin:"));
+        g_free(run->workload);
+        run->workload = w ? g_strdup(w->name) : NULL;
+        measure_timer(run, w);
+        enter(run, LAB_STEP_MEASURE, run->workload);
+    } else if (g_str_has_prefix(name, "end:")) {
+        g_clear_pointer(&run->workload, g_free);
+        measure_timer(run, NULL);
+    }
+    if (run->params->clock == LAB_CLOCK_WALL)
+        host_channel_send(run->report_channel, go);
+}
+
+static void
+on_report(const char *bytes, gsize len, gpointer data)
+{
+    LabRun *run = data;
+    g_autoptr(GError) error = NULL;
+
+    if (len == 0) {
+        run->report_closed = TRUE;
+        maybe_drained(run);
+        return;
+    }
+    if (run->ending || res_report_ended(run->report))
+        return;
+    if (!res_report_feed(run->report, bytes, len, &error)) {
+        run_fail(run, RES_OUTCOME_GUEST, "report", "the guest's report is not to be trusted: %s",
+                 error->message);
+        return;
+    }
+    if (res_report_ended(run->report) && !run->stopped) {
+        timer_set(run, POWER_OFF_S * 1000, on_power_off_timeout);
+        enter(run, LAB_STEP_END, NULL);
+    }
+}
+
+/* --- start --- */
+
+static gboolean
+on_boot_timeout(gpointer data)
+{
+    LabRun *run = data;
+    g_autofree char *last = lab_console_last_line(run->console);
+
+    run->timer = 0;
+    if (lab_console_panic(run->console))
+        fail_panic(run);
+    else if (lab_console_bytes(run->console) == 0)
+        run_fail(run, RES_OUTCOME_BOOT, "no-console",
+                 "nothing came from the guest's console within %" G_GUINT64_FORMAT
+                 " s: is %s a kernel for this machine, and is console=ttyS0 on its command line?",
+                 run->params->boot_timeout_s, run->image->kernel->path);
+    else
+        run_fail(run, RES_OUTCOME_BOOT, "timeout",
+                 "the guest was not ready within %" G_GUINT64_FORMAT
+                 " s (guest.boot_timeout); its last line on the console: \"%s\"",
+                 run->params->boot_timeout_s, last);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+note_threads(LabRun *run)
+{
+    const GPtrArray *threads = host_guest_threads(run->guest);
+
+    for (guint i = 0; threads && i < threads->len; i++) {
+        const HostThread *t = threads->pdata[i];
+        g_autofree char *list = t->allowed ? host_cpulist_format(t->allowed) : g_strdup("unknown");
+        g_autofree char *key = g_strdup_printf("host.thread.%u.%s", i, t->name);
+        lab_record_env(run->record, key, list);
+    }
+}
+
+static void
+on_started(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
+{
+    LabRun *run = data;
+    g_autoptr(GError) error = NULL;
+    gboolean ok = host_guest_start_finish(run->guest, result, &error);
+
+    run->starting = FALSE;
+    note_threads(run);
+    if (run->cancelled) {
+        run_end(run);
+        return;
+    }
+    if (!ok || !host_guest_resume(run->guest, &error)) {
+        run_fail_error(run, error);
+        return;
+    }
+    run->resumed = TRUE;
+    timer_set(run, run->params->boot_timeout_s * 1000, on_boot_timeout);
+    enter(run, LAB_STEP_BOOT, NULL);
+}
+
+static gboolean
+write_job(LabRun *run, const char *path, GError **error)
+{
+    if (g_mkdir(run->dir, 0755) != 0) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't make %s: %s", run->dir,
+                    g_strerror(errno));
+        return FALSE;
+    }
+    return g_file_set_contents_full(path, run->machine->job, -1, G_FILE_SET_CONTENTS_NONE, 0644,
+                                    error);
+}
+
+static gboolean
+run_set_up(LabRun *run, HostDomainSpec *spec, GError **error)
+{
+    HostConn *conn = lab_session_conn(run->session);
+
+    run->name = lab_session_guest_name(run->session, error);
+    if (!run->name)
+        return FALSE;
+    run->dir = g_build_filename(lab_session_run_dir(run->session), run->name, NULL);
+    g_autofree char *job = g_build_filename(run->dir, "job", NULL);
+    g_autofree char *console = g_build_filename(run->dir, "console", NULL);
+    g_autofree char *report = g_build_filename(run->dir, "report", NULL);
+    if (!write_job(run, job, error))
+        return FALSE;
+    run->console_channel = host_channel_listen(console, HOST_QEMU_USER, on_console, run, error);
+    if (!run->console_channel)
+        return FALSE;
+    run->report_channel = host_channel_listen(report, HOST_QEMU_USER, on_report, run, error);
+    if (!run->report_channel)
+        return FALSE;
+
+    *spec = lab_machine_domain(run->machine, run->params, run->boot);
+    spec->name = run->name;
+    spec->emulator = host_conn_embedded(conn) ? HOST_QEMU : NULL;
+    spec->kernel = run->image->kernel_path;
+    spec->initrd = run->image->initrd_path;
+    spec->job_path = job;
+    spec->console_path = console;
+    spec->report_path = report;
+    run->xml = host_domain_xml(spec, error);
+    return run->xml != NULL;
+}
+
+void
+lab_run_start(LabRun *run)
+{
+    g_autoptr(GError) error = NULL;
+    HostDomainSpec spec;
+
+    run->record->started_us = g_get_real_time();
+    enter(run, LAB_STEP_START, NULL);
+    run->machine = lab_machine_new(run->params, &error);
+    if (!run->machine || !run_set_up(run, &spec, &error)) {
+        run_fail_error(run, error);
+        return;
+    }
+    run->guest =
+        host_guest_new(lab_session_conn(run->session), run->name, run->xml, on_stopped, run);
+    run->starting = TRUE;
+    host_guest_start(run->guest, &spec, on_started, run);
+}
+
+/* --- end --- */
+
+static void
+add_file(LabRun *run, const char *name, GBytes *bytes)
+{
+    if (g_bytes_get_size(bytes))
+        g_hash_table_insert(run->files, g_strdup(name), bytes);
+    else
+        g_bytes_unref(bytes);
+}
+
+/* QEMU's own output, which libvirt keeps in the embedded driver's root. */
+static void
+add_qemu_log(LabRun *run)
+{
+    g_autofree char *log =
+        g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session), run->name);
+    g_autoptr(GFile) file = g_file_new_for_path(log);
+    g_autoptr(GFileInputStream) in = g_file_read(file, NULL, NULL);
+    GBytes *bytes =
+        in ? g_input_stream_read_bytes(G_INPUT_STREAM(in), LAB_CONSOLE_HEAD_BYTES, NULL, NULL)
+           : NULL;
+
+    if (bytes)
+        add_file(run, "qemu.log", bytes);
+}
+
+static int
+by_name(gconstpointer a, gconstpointer b)
+{
+    return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void
+collect_evidence(LabRun *run)
+{
+    GHashTableIter iter;
+    gpointer name;
+
+    add_file(run, "console.log", lab_console_text(run->console));
+    const GString *raw = res_report_raw(run->report);
+    add_file(run, "report.txt", g_bytes_new(raw->str, raw->len));
+    if (run->machine)
+        add_file(run, "job.txt", g_bytes_new(run->machine->job, strlen(run->machine->job)));
+    if (run->xml)
+        add_file(run, "domain.xml", g_bytes_new(run->xml, strlen(run->xml)));
+    if (run->name && host_conn_embedded(lab_session_conn(run->session)))
+        add_qemu_log(run);
+
+    g_hash_table_iter_init(&iter, run->files);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        g_ptr_array_add(run->record->evidence, g_strdup(name));
+    g_ptr_array_sort(run->record->evidence, by_name);
+}
+
+static gboolean
+tell_done(gpointer data)
+{
+    LabRun *run = data;
+
+    enter(run, LAB_STEP_DONE, NULL);
+    run->done(run, run->record, run->files, run->data);
+    return G_SOURCE_REMOVE;
+}
+
+static void
+on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
+{
+    LabRun *run = data;
+
+    g_clear_pointer(&run->guest, host_guest_free);
+    if (!run->cancelled && run->record->outcome == RES_OUTCOME_DONE)
+        judge(run);
+    if (run->cancelled)
+        lab_record_fail(run->record, RES_OUTCOME_CANCELLED, "", "cancelled");
+    collect_evidence(run);
+    g_clear_pointer(&run->console_channel, host_channel_free);
+    g_clear_pointer(&run->report_channel, host_channel_free);
+    if (run->dir)
+        lab_remove_tree(run->dir);
+    run->record->ended_us = g_get_real_time();
+    g_idle_add(tell_done, run);
+}
+
+static void
+run_end(LabRun *run)
+{
+    if (run->ending || run->starting)
+        return;
+    run->ending = TRUE;
+    timer_set(run, 0, NULL);
+    if (run->step != LAB_STEP_END)
+        enter(run, LAB_STEP_END, NULL);
+    if (run->guest)
+        host_guest_destroy(run->guest, on_destroyed, run);
+    else
+        on_destroyed(NULL, NULL, run);
+}
+
+void
+lab_run_cancel(LabRun *run)
+{
+    if (run->ending)
+        return;
+    run->cancelled = TRUE;
+    run_end(run); /* while it is being started, its own end calls this again */
+}
+
+/* --- made and gone --- */
+
+static void
+fill_environment(LabRun *run)
+{
+    HostConn *conn = lab_session_conn(run->session);
+    gulong qemu = host_conn_qemu_version(conn, NULL);
+    g_autofree char *qemu_text = qemu ? host_version_text(qemu) : NULL;
+    g_autofree char *libvirt_text = host_version_text(host_conn_libvirt_version(conn));
+    g_autofree char *seed =
+        g_strdup_printf("%" G_GUINT64_FORMAT, lab_machine_seed(run->params, run->boot));
+    struct utsname host;
+
+    lab_record_env(run->record, "kernel.release", run->image->kernel->release);
+    lab_record_env(run->record, "kernel.path", run->image->kernel->path);
+    lab_record_env(run->record, "kernel.sha256", run->image->kernel->sha256);
+    lab_record_env(run->record, "initramfs.sha256", run->image->initramfs->sha256);
+    lab_record_env(run->record, "qemu.version", qemu_text);
+    lab_record_env(run->record, "libvirt.version", libvirt_text);
+    if (run->params->clock == LAB_CLOCK_ICOUNT)
+        lab_record_env(run->record, "seed", seed);
+    if (uname(&host) == 0)
+        lab_record_env(run->record, "host.kernel.release", host.release);
+}
+
+static void
+fill_parameters(ResRecord *record, const LabProfile *profile, const LabCell *cell)
+{
+    const GPtrArray *expectations = lab_profile_expectations(profile);
+    const GPtrArray *references = lab_profile_references(profile);
+    GHashTableIter iter;
+    gpointer key, value;
+
+    g_hash_table_iter_init(&iter, cell->settings);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        g_hash_table_insert(record->parameters, g_strdup(key), g_strdup(value));
+    /* So that a record can be judged again without the profile, which may have changed since. */
+    for (guint i = 0; i < expectations->len; i++) {
+        const LabExpectation *e = expectations->pdata[i];
+        g_hash_table_insert(record->parameters, g_strdup_printf("expect.%03u.%s", i, e->name),
+                            g_strdup(e->text));
+    }
+    for (guint i = 0; i < references->len; i++) {
+        const LabSetting *ref = references->pdata[i];
+        g_hash_table_insert(record->parameters,
+                            g_strdup_printf("reference.%03u.%s", i, ref->section),
+                            g_strdup_printf("%s: %s", ref->key, ref->value));
+    }
+    for (guint i = 0; i < cell->axes->len; i++) {
+        const LabSetting *axis = cell->axes->pdata[i];
+        g_hash_table_insert(record->parameters, g_strdup_printf("axis.%s", axis->key),
+                            g_strdup(axis->value));
+    }
+}
+
+LabRun *
+lab_run_new(LabSession *session, const LabProfile *profile, const LabCell *cell, unsigned int boot,
+            const char *set, const LabImage *image, LabRunProgress progress, LabRunDone done,
+            gpointer data)
+{
+    LabRun *run = g_new0(LabRun, 1);
+
+    run->session = session;
+    run->cell = cell;
+    run->params = cell->params;
+    run->boot = boot;
+    run->image = image;
+    run->progress = progress;
+    run->done = done;
+    run->data = data;
+    run->console = lab_console_new();
+    run->report = res_report_new(on_barrier, run);
+    run->files =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
+
+    ResRecord *r = run->record = res_record_new();
+    r->id = res_store_new_id(lab_session_store(session));
+    r->set = g_strdup(set);
+    r->profile = g_strdup(lab_profile_name(profile));
+    r->profile_sha256 = g_strdup(lab_profile_sha256(profile));
+    r->summary = g_strdup(run->params->summary);
+    r->cell = g_strdup(cell->name);
+    r->boot = boot;
+    r->platform = g_strdup("bare");
+    r->clock = g_strdup(lab_clock_name(run->params->clock));
+    r->fidelity = lab_fidelity(LAB_PLATFORM_BARE, run->params->clock);
+    r->outcome = RES_OUTCOME_DONE; /* until something fails */
+    r->detail = g_strdup("");
+    r->message = g_strdup("");
+    fill_environment(run);
+    fill_parameters(r, profile, cell);
+    return run;
+}
+
+void
+lab_run_free(LabRun *run)
+{
+    if (!run)
+        return;
+    timer_set(run, 0, NULL);
+    g_clear_pointer(&run->machine, lab_machine_free);
+    lab_console_free(run->console);
+    res_report_free(run->report);
+    res_record_free(run->record);
+    g_hash_table_unref(run->files);
+    g_free(run->workload);
+    g_free(run->name);
+    g_free(run->dir);
+    g_free(run->xml);
+    g_free(run);
+}
+
+const LabCell *
+lab_run_cell(const LabRun *run)
+{
+    return run->cell;
+}
+
+unsigned int
+lab_run_boot(const LabRun *run)
+{
+    return run->boot;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/guest.h"
+#include "host/kvm.h"
+#include "lab/files.h"
+
+#define GUESTS_FILE "guests"
+
+struct LabSession {
+    char *token;
+    char *run_dir;
+    char *cache_dir;
+    int lock_fd;
+    unsigned int guests;
+    GPtrArray *reaped;
+    HostKvmState kvm;
+    char *kvm_detail;
+    HostConn *conn;
+    ResStore *store;
+};
+
+char *
+lab_state_dir(void)
+{
+    const char *set = g_getenv("NOHZLAB_STATE");
+
+    if (set && *set)
+        return g_strdup(set);
+    if (geteuid() == 0)
+        return g_strdup("/var/lib/nohzlab");
+    return g_build_filename(g_get_user_state_dir(), "nohzlab", NULL);
+}
+
+/* Sockets live below it, so it must be short; QEMU's user must be able to enter it. */
+static char *
+run_root(void)
+{
+    return geteuid() == 0 ? g_strdup("/run/nohzlab")
+                          : g_build_filename(g_get_user_runtime_dir(), "nohzlab", NULL);
+}
+
+/* Opens DIR's lock and takes it: the fd, or -1 when a live session holds it or DIR is none of ours.
+ */
+static int
+lock_take(const char *dir, int flags)
+{
+    g_autofree char *path = g_build_filename(dir, "lock", NULL);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void
+reap_one(const char *dir, GPtrArray *lines)
+{
+    g_autofree char *journal = g_build_filename(dir, GUESTS_FILE, NULL);
+    g_autofree char *text = NULL;
+    int fd = lock_take(dir, 0);
+
+    if (fd < 0)
+        return;
+    if (g_file_get_contents(journal, &text, NULL, NULL)) {
+        g_auto(GStrv) names = g_strsplit(text, "\n", -1);
+        for (char **name = names; *name; name++) {
+            if (g_str_has_prefix(*name, "nohzlab-") && host_guest_reap("/proc", *name))
+                g_ptr_array_add(
+                    lines,
+                    g_strdup_printf("ended guest %s, left by a nohzlab that was killed", *name));
+        }
+    }
+    lab_remove_tree(dir);
+    close(fd);
+}
+
+void
+lab_session_reap(const char *root, GPtrArray *lines)
+{
+    g_autoptr(GDir) dir = g_dir_open(root, 0, NULL);
+    const char *entry;
+
+    while (dir && (entry = g_dir_read_name(dir))) {
+        g_autofree char *path = g_build_filename(root, entry, NULL);
+        if (g_str_has_prefix(entry, "s-"))
+            reap_one(path, lines);
+    }
+}
+
+/* The folder appears under its name only with its lock held, so that no reaper can take it for a
+ * dead one's. */
+static gboolean
+make_run_dir(LabSession *s, const char *root, GError **error)
+{
+    g_autofree char *making = g_strdup_printf("%s/new-%s", root, s->token);
+
+    s->run_dir = g_strdup_printf("%s/s-%s", root, s->token);
+    if (g_mkdir_with_parents(root, 0755) != 0 || g_mkdir(making, 0755) != 0 ||
+        (s->lock_fd = lock_take(making, O_CREAT)) < 0 || g_rename(making, s->run_dir) != 0) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't make the run folder %s: %s",
+                    s->run_dir, g_strerror(errno));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+LabSession *
+lab_session_open(const LabSessionConfig *config, GError **error)
+{
+    g_autofree char *root = run_root();
+    g_autofree char *state = config->state_dir ? g_strdup(config->state_dir) : lab_state_dir();
+    g_autoptr(LabSession) s = g_new0(LabSession, 1);
+
+    s->lock_fd = -1;
+    s->reaped = g_ptr_array_new_with_free_func(g_free);
+    s->token = g_strdup_printf("%08x", g_random_int());
+    lab_session_reap(root, s->reaped);
+    s->kvm = host_kvm_probe(&s->kvm_detail);
+    if (!config->uri && !host_kvm_hide(error))
+        return NULL;
+    s->store = res_store_open(state, error);
+    if (!s->store || !make_run_dir(s, root, error))
+        return NULL;
+    s->cache_dir = g_build_filename(res_store_root(s->store), "cache", NULL);
+    g_autofree char *virt_cache = g_canonicalize_filename("libvirt", s->cache_dir);
+    s->conn = host_conn_open(config->uri, s->run_dir, virt_cache, error);
+    return s->conn ? g_steal_pointer(&s) : NULL;
+}
+
+void
+lab_session_close(LabSession *s)
+{
+    if (!s)
+        return;
+    g_clear_pointer(&s->conn, host_conn_close);
+    g_clear_pointer(&s->store, res_store_free);
+    if (s->run_dir)
+        lab_remove_tree(s->run_dir);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    g_ptr_array_unref(s->reaped);
+    g_free(s->kvm_detail);
+    g_free(s->token);
+    g_free(s->run_dir);
+    g_free(s->cache_dir);
+    g_free(s);
+}
+
+HostConn *
+lab_session_conn(LabSession *s)
+{
+    return s->conn;
+}
+
+ResStore *
+lab_session_store(LabSession *s)
+{
+    return s->store;
+}
+
+const char *
+lab_session_run_dir(LabSession *s)
+{
+    return s->run_dir;
+}
+
+const char *
+lab_session_cache_dir(LabSession *s)
+{
+    return s->cache_dir;
+}
+
+HostKvmState
+lab_session_kvm(LabSession *s, const char **detail)
+{
+    if (detail)
+        *detail = s->kvm_detail;
+    return s->kvm;
+}
+
+const GPtrArray *
+lab_session_reaped(LabSession *s)
+{
+    return s->reaped;
+}
+
+char *
+lab_session_guest_name(LabSession *s, GError **error)
+{
+    g_autofree char *name = g_strdup_printf("nohzlab-%s-%u", s->token, s->guests);
+    g_autofree char *line = g_strdup_printf("%s\n", name);
+    g_autofree char *path = g_build_filename(s->run_dir, GUESTS_FILE, NULL);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    gboolean written =
+        fd >= 0 && write(fd, line, strlen(line)) == (gssize)strlen(line) && fsync(fd) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    if (!written) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't write the journal %s: %s", path,
+                    g_strerror(errno));
+        return NULL;
+    }
+    s->guests++;
+    return g_steal_pointer(&name);
+}
