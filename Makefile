@@ -24,8 +24,9 @@ ROOMS := host images results lab
 include $(foreach r,$(ROOMS) guest profiles,$(wildcard $(r)/$(r).mk))
 
 PKGS := $(foreach r,$(ROOMS),$($(r)_PKGS))
-# pkg-config is asked once, with the floors; targets that need no libraries work without it.
-ifeq ($(filter deps clean distclean run check check-asan bench fuzz,$(or $(MAKECMDGOALS),all)),)
+# pkg-config is asked once, with the floors; not for goals that need no libraries, or ask again after deps.
+FREE_GOALS := help deps deps-check run check check-asan fuzz bench format-check clean
+ifneq ($(filter-out $(FREE_GOALS),$(or $(MAKECMDGOALS),all)),)
 PKG_OK := $(shell pkg-config --print-errors --exists '$(PKGS)' && echo yes)
 ifneq ($(PKG_OK),yes)
 $(error libraries are missing or too old (above): run "make deps" as root)

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs test programs and shell tests under prove, then lists what was skipped, and why.
+#
+#   B=BUILD lab/prove.sh TEST...
+set -eu
+export B="${B:-build}"
+
+# prove calls us back for each test: the TAP goes into a file first, from which skips are read.
+if [ "${1:-}" = --one ]; then
+    test=$2
+    log=$B/tap/$(printf '%s' "${test#"$B"/}" | tr / .)
+    status=0
+    case $test in
+    *.t) "$test" >"$log" || status=$? ;;
+    *) "$test" --tap >"$log" || status=$? ;;
+    esac
+    cat "$log"
+    # prove tells which test failed, but not the words beside it.
+    grep -E '^(not ok|Bail out!)' "$log" | sed "s|^|# $test: |" >&2 || :
+    exit $status
+fi
+
+[ $# -gt 0 ] || {
+    echo "$0: no tests given" >&2
+    exit 2
+}
+rm -rf "$B/tap"
+mkdir -p "$B/tap"
+status=0
+prove --timer --exec "$0 --one" "$@" || status=$?
+
+skips=$(cd "$B/tap" && grep -iE '^(ok|not ok|1\.\.0).*# *skip' -- * | sed -E 's/:(ok [0-9]+|1\.\.0)/:/' || :)
+if [ -n "$skips" ]; then
+    printf 'Skipped:\n%s\n' "$skips" | sed '2,$s/^/  /'
+else
+    echo 'Nothing was skipped.'
+fi
+exit $status
