@@ -58,19 +58,26 @@ ignore_error(void *data G_GNUC_UNUSED, virErrorPtr error G_GNUC_UNUSED)
 {
 }
 
+/* Once per process, before the first call: libvirt reads its environment then. */
+static void
+libvirt_set_up(const char *run_dir)
+{
+    static gsize done = 0;
+
+    if (!g_once_init_enter(&done))
+        return;
+    /* The driver inside us would log its errors, most of them of no consequence, to our stderr. */
+    g_autofree char *output = g_strdup_printf("3:file:%s/libvirt.log", run_dir);
+    g_setenv("LIBVIRT_LOG_OUTPUTS", output, FALSE);
+    gvir_event_register();
+    virSetErrorFunc(NULL, ignore_error);
+    g_once_init_leave(&done, 1);
+}
+
 HostConn *
 host_conn_open(const char *uri, const char *run_dir, const char *cache_dir, GError **error)
 {
-    static gsize registered = 0;
-    if (g_once_init_enter(&registered)) {
-        /* The driver inside us logs warnings to stderr; a person asks for them with
-         * LIBVIRT_LOG_OUTPUTS. */
-        g_setenv("LIBVIRT_LOG_OUTPUTS", "4:stderr", FALSE);
-        gvir_event_register();
-        virSetErrorFunc(NULL, ignore_error);
-        g_once_init_leave(&registered, 1);
-    }
-
+    libvirt_set_up(run_dir);
     g_autofree char *target = NULL;
     if (uri) {
         target = g_strdup(uri);

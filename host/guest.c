@@ -37,13 +37,12 @@ end_from_event(int detail)
 }
 
 static void
-on_lifecycle(virConnectPtr conn G_GNUC_UNUSED, virDomainPtr domain, int event, int detail,
-             void *opaque)
+on_lifecycle(virConnectPtr conn G_GNUC_UNUSED, virDomainPtr domain G_GNUC_UNUSED, int event,
+             int detail, void *opaque)
 {
     HostGuest *g = opaque;
 
-    if (event != VIR_DOMAIN_EVENT_STOPPED || g->stopped_told ||
-        g_strcmp0(virDomainGetName(domain), g->name) != 0)
+    if (event != VIR_DOMAIN_EVENT_STOPPED || g->stopped_told)
         return;
     g->stopped_told = TRUE;
     g->stopped(g, end_from_event(detail), g->data);
@@ -105,6 +104,15 @@ guest_create(HostGuest *g, const Pins *pins, GError **error)
     g->domain = virDomainCreateXML(host_conn_virt(g->conn), g->xml, VIR_DOMAIN_START_PAUSED);
     if (!g->domain) {
         host_error_set_libvirt(error, "libvirt did not start the guest");
+        return FALSE;
+    }
+    /* For this domain alone: libvirt takes a second registration of one function for all domains as
+     * the same again. The domain is paused, so it does not end unseen in between. */
+    g->callback_id = virConnectDomainEventRegisterAny(
+        host_conn_virt(g->conn), g->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+        VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), g, NULL);
+    if (g->callback_id < 0) {
+        host_error_set_libvirt(error, "can't watch the guest");
         return FALSE;
     }
     pid_t pid = host_guest_pid("/proc", g->name);
