@@ -250,8 +250,8 @@ bm_workload_run(const BmWorkload *w, BmPort *p, bool barriers, const BmCpus *cpu
 
     bm_collect_clear(w);
     snprintf(barrier, sizeof barrier, "begin:%s", w->name);
-    bm_port_barrier(p, barrier, barriers);
     bm_port_line(p, "begin %s", w->name);
+    bm_port_barrier(p, barrier, barriers);
     if (!start(&r, w, cpus)) {
         snprintf(why, cap, "workload %s: cannot start a process: %s", w->name, strerror(errno));
         sink_free(&r.output);
