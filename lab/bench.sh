@@ -9,7 +9,7 @@
 set -euo pipefail
 
 build=${B:-build}
-pairs=5
+pairs=${PAIRS:-5}
 profile=profiles/trivial.ini
 work=$(mktemp -d /tmp/nohzlab-bench.XXXXXX)
 chmod 755 "$work"
