@@ -2,7 +2,8 @@
 #pragma once
 /*
  * Reads a guest's report (guest/report-format.md) as it arrives. The guest is not trusted: lines,
- * totals and counts are bounded, every word is checked, memory stays below a few times BM_REPORT_MAX.
+ * totals and counts are bounded, every word is checked, memory stays below a few times
+ * BM_REPORT_MAX.
  */
 #include <glib.h>
 
@@ -28,7 +29,7 @@ typedef struct {
     GHashTable *values; /* char * -> double * */
     GString *output;    /* what the program printed, and PID 1's notes: bounded, valid UTF-8 */
     gboolean output_cut;
-    int status;         /* exit status; -1 while not done */
+    int status; /* exit status; -1 while not done */
 } ResWorkload;
 
 typedef struct ResReport ResReport;
@@ -41,8 +42,8 @@ void res_report_free(ResReport *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResReport, res_report_free)
 
 /*
- * Feed LEN bytes. FALSE on the first thing that is against the format, with the line number and what
- * was wrong; what came before stays readable, and further calls fail the same way.
+ * Feed LEN bytes. FALSE on the first thing that is against the format, with the line number and
+ * what was wrong; what came before stays readable, and further calls fail the same way.
  */
 gboolean res_report_feed(ResReport *r, const char *bytes, gsize len, GError **error);
 
