@@ -44,7 +44,7 @@ asan-test: programs tests $(GUEST_TEST_PROGRAMS)
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard $(addsuffix /fuzz_*.c,$(ROOMS) guest)))
 .PHONY: fuzz fuzz-run
 fuzz: deps deps-check ## run every fuzz target for FUZZ_SECONDS
-	@+$(build_more) B=build-fuzz CC=clang CFLAGS='-g -O1' \
+	@+$(build_more) B=build-fuzz CC=clang CFLAGS='-g -O1' WARN=-w \
 		SAN_FLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer' \
 		fuzz-run
 fuzz-run: $(FUZZERS)
