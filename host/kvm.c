@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,32 +114,22 @@ host_kvm_probe(char **detail)
     }
 }
 
-/* An empty file nobody may open for writing, root included, over the device: libvirt looks at the
- * permissions, QEMU finds that it is no KVM. */
-static gboolean
-cover_device(const char *path)
-{
-    return mount(path, KVM_PATH, NULL, MS_BIND, NULL) == 0 &&
-           mount(NULL, KVM_PATH, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) == 0;
-}
-
 gboolean
-host_kvm_hide(GError **error)
+host_kvm_hide(const char *dir, GError **error)
 {
     if (access(KVM_PATH, F_OK) != 0)
         return TRUE;
-    g_autofree char *cover = NULL;
-    int fd = g_file_open_tmp("nohzlab-XXXXXX", &cover, error);
-    if (fd < 0)
-        return FALSE;
+    /* A device that is not KVM, which QEMU's user may not open: libvirt looks at the permissions,
+     * QEMU asks the device, and the two must agree. A device, and not unlinked: libvirt moves this
+     * mount into the /dev it makes for the guest. */
+    g_autofree char *cover = g_build_filename(dir, "not-kvm", NULL);
     /* Slave, not private: mounts made on the machine meanwhile still come to us, ours don't go out.
      */
-    gboolean hidden = fchmod(fd, 0) == 0 && unshare(CLONE_NEWNS) == 0 &&
-                      mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 && cover_device(cover);
-    if (!hidden)
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                    "can't hide " KVM_PATH " from QEMU: %s", g_strerror(errno));
-    close(fd);
-    unlink(cover);
-    return hidden;
+    if (mknod(cover, S_IFCHR | 0600, makedev(1, 3)) == 0 && unshare(CLONE_NEWNS) == 0 &&
+        mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+        mount(cover, KVM_PATH, NULL, MS_BIND, NULL) == 0)
+        return TRUE;
+    g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED, "can't hide " KVM_PATH " from QEMU: %s",
+                g_strerror(errno));
+    return FALSE;
 }

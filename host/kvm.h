@@ -23,7 +23,8 @@ HostKvmState host_kvm_probe(char **detail);
  * Hides /dev/kvm from this process and all it starts, in a mount namespace of its own: libvirt asks
  * QEMU whether KVM is enabled and the device file whether QEMU's user may open it, and probes QEMU
  * anew at each look-up (4 s each time) where the two answers differ, as they do when the device is
- * root's alone. Call before any thread is made. Without /dev/kvm there is nothing to do. On error
+ * root's alone. Call before any thread is made. DIR: a folder
+ * of this process, in which a file stays. Without /dev/kvm there is nothing to do. On error
  * nothing has changed but, possibly, the namespace.
  */
-gboolean host_kvm_hide(GError **error);
+gboolean host_kvm_hide(const char *dir, GError **error);

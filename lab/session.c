@@ -127,10 +127,9 @@ lab_session_open(const LabSessionConfig *config, GError **error)
     s->token = g_strdup_printf("%08x", g_random_int());
     lab_session_reap(root, s->reaped);
     s->kvm = host_kvm_probe(&s->kvm_detail);
-    if (!config->uri && !host_kvm_hide(error))
-        return NULL;
     s->store = res_store_open(state, error);
-    if (!s->store || !make_run_dir(s, root, error))
+    if (!s->store || !make_run_dir(s, root, error) ||
+        (!config->uri && !host_kvm_hide(s->run_dir, error)))
         return NULL;
     s->cache_dir = g_build_filename(res_store_root(s->store), "cache", NULL);
     g_autofree char *virt_cache = g_canonicalize_filename("libvirt", s->cache_dir);
