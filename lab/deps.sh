@@ -94,7 +94,7 @@ apt() {
     DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 NEEDRESTART_SUSPEND=1 APT_LISTCHANGES_FRONTEND=none \
         apt-get -q -y --no-install-recommends --no-remove -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 \
         -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
-        "$@" >"$log" 2>&1 </dev/null
+        "$@" >>"$log" 2>&1 </dev/null
 }
 
 failed() {
