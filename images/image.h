@@ -26,13 +26,14 @@ typedef enum {
 /*
  * SPEC: "default" (the newest installed linux-image-cloud-amd64, or the newest of /boot),
  * "debian:6.1" (the newest installed Debian kernel of that series), "boot:RELEASE",
- * "path:FILE[,modules=DIR]". ROOT: "" or a fake root for tests. The error names what was looked for, where, and
- * what is there instead.
+ * "path:FILE[,modules=DIR]". ROOT: "" or a fake root for tests. The error names what was looked
+ * for, where, and what is there instead.
  */
 ImgKernel *img_kernel_find(const char *root, const char *spec, GError **error);
 GPtrArray *img_kernel_list(const char *root, GError **error); /* ImgKernel *, newest first */
 
-/* One file of an image: HOST_PATH's content at GUEST_PATH, with MODE. Shared libraries come by themselves. */
+/* One file of an image: HOST_PATH's content at GUEST_PATH, with MODE. Shared libraries come along.
+ */
 typedef struct {
     char *host_path;
     char *guest_path; /* absolute */
@@ -41,10 +42,11 @@ typedef struct {
 
 typedef struct {
     const ImgKernel *kernel; /* modules are taken from its modules_dir */
-    const char *const *modules; /* names as modprobe knows them, NULL-terminated; built-in ones are skipped; their
-                                 * dependencies come too; /modules in the image lists them in load order */
-    GPtrArray *files;        /* ImgFile * */
-    gsize limit;             /* bytes; 0: 15 MiB */
+    /* Names as modprobe knows them, NULL-terminated (NULL: none). Built-in ones are skipped, their
+     * dependencies come too; /modules in the image lists their paths there in load order. */
+    const char *const *modules;
+    GPtrArray *files; /* ImgFile * */
+    gsize limit;      /* bytes; 0: 15 MiB */
 } ImgInitramfsSpec;
 
 typedef struct {
@@ -57,8 +59,11 @@ void img_initramfs_free(ImgInitramfs *i);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ImgInitramfs, img_initramfs_free)
 
 /*
- * Builds (or finds) the newc archive of SPEC in CACHE_DIR, named by a hash over everything that goes in.
- * The same inputs give the same bytes whoever builds, whenever. Written to a temporary name, then renamed.
- * Beside SPEC's files it holds /dev/console, /dev/null, /dev/kmsg, the usual empty folders and /modules.
+ * Builds (or finds) the newc archive of SPEC in CACHE_DIR, named by a hash over everything that
+ * goes in. The same inputs give the same bytes whoever builds, whenever. Written to a temporary
+ * name, then renamed. Beside SPEC's files it holds /dev/console, /dev/null, /dev/kmsg,
+ * /dev/ttyS0, the usual empty folders and /modules. The program to start, /init, is one of SPEC's
+ * files.
  */
-ImgInitramfs *img_initramfs_build(const ImgInitramfsSpec *spec, const char *cache_dir, GError **error);
+ImgInitramfs *img_initramfs_build(const ImgInitramfsSpec *spec, const char *cache_dir,
+                                  GError **error);
