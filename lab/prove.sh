@@ -30,7 +30,7 @@ mkdir -p "$B/tap"
 status=0
 prove --timer --exec "$0 --one" "$@" || status=$?
 
-skips=$(cd "$B/tap" && grep -iE '^(ok|not ok|1\.\.0).*# *skip' -- * | sed -E 's/:(ok [0-9]+|1\.\.0)/:/' || :)
+skips=$(cd "$B/tap" && grep -HiE '^(ok|not ok|1\.\.0).*# *skip' -- * | sed -E 's/:(ok [0-9]+|1\.\.0)/:/' || :)
 if [ -n "$skips" ]; then
     printf 'Skipped:\n%s\n' "$skips" | sed '2,$s/^/  /'
 else
