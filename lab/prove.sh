@@ -15,7 +15,8 @@ if [ "${1:-}" = --one ]; then
     *.t) "$test" >"$log" || status=$? ;;
     *) "$test" --tap >"$log" || status=$? ;;
     esac
-    cat "$log"
+    # GLib bails out at a failed assertion: the end of that program, not of all tests.
+    sed 's/^Bail out!/# &/' "$log"
     # prove tells which test failed, but not the words beside it.
     grep -E '^(not ok|Bail out!)' "$log" | sed "s|^|# $test: |" >&2 || :
     exit $status
