@@ -185,8 +185,10 @@ try_path(Link *link, const char *host_path, const char *guest_path, const Object
         return FAILED;
     }
     g_autoptr(ImgElf) elf = img_elf_parse(content, host_path, error);
-    if (!elf)
+    if (!elf) {
+        g_prefix_error(error, "needed by %s: ", by->host_path);
         return FAILED;
+    }
     if (!elf->is_64bit || elf->machine != EM_X86_64)
         return ABSENT;
     if (link->objects->len >= OBJECTS_MAX) {

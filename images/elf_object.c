@@ -89,10 +89,14 @@ string_at(const Reader *r, guint64 offset, guint64 limit, const char *what, GErr
 }
 
 static gboolean
-check_segments(Reader *r, GError **error)
+check_segments(Reader *r, const GElf_Ehdr *header, GError **error)
 {
     if (elf_getphdrnum(r->elf, &r->segments) != 0)
         return fail(r->name, error, "%s", elf_errmsg(-1));
+    /* libelf counts only those that lie in the file. */
+    if (header->e_phnum != PN_XNUM && header->e_phnum != r->segments)
+        return fail(r->name, error, "%u segments in its header, %zu in the file: cut short?",
+                    header->e_phnum, r->segments);
     if (r->segments > SEGMENTS_MAX)
         return fail(r->name, error, "%zu segments", r->segments);
 
@@ -259,7 +263,7 @@ img_elf_parse(GBytes *bytes, const char *name, GError **error)
     e->needed = g_ptr_array_new_with_free_func(g_free);
     e->machine = header.e_machine;
     e->is_64bit = header.e_ident[EI_CLASS] == ELFCLASS64;
-    if (!check_segments(&r, error))
+    if (!check_segments(&r, &header, error))
         return NULL;
 
     GElf_Phdr interp;
