@@ -14,7 +14,14 @@ struct HostConn {
     char *uri;
     gboolean embedded;
     gulong qemu_version;
+    int callback_id;
+    GHashTable *watches; /* char * name -> Watch * */
 };
+
+typedef struct {
+    HostConnStopped stopped;
+    gpointer data;
+} Watch;
 
 /* No virtlogd here, so QEMU's output goes to a file. Files keep their owners: libvirt would
  * otherwise give /boot/vmlinuz to QEMU's user, and leave it there after a kill -9. The rest stays
@@ -74,6 +81,33 @@ libvirt_set_up(const char *run_dir)
     g_once_init_leave(&done, 1);
 }
 
+static void
+on_lifecycle(virConnectPtr virt G_GNUC_UNUSED, virDomainPtr domain, int event, int detail,
+             void *opaque)
+{
+    HostConn *c = opaque;
+    const Watch *w = g_hash_table_lookup(c->watches, virDomainGetName(domain));
+
+    if (w && event == VIR_DOMAIN_EVENT_STOPPED)
+        w->stopped(detail, w->data);
+}
+
+void
+host_conn_watch(HostConn *c, const char *name, HostConnStopped stopped, gpointer data)
+{
+    Watch *w = g_new0(Watch, 1);
+
+    w->stopped = stopped;
+    w->data = data;
+    g_hash_table_insert(c->watches, g_strdup(name), w);
+}
+
+void
+host_conn_unwatch(HostConn *c, const char *name)
+{
+    g_hash_table_remove(c->watches, name);
+}
+
 HostConn *
 host_conn_open(const char *uri, const char *run_dir, const char *cache_dir, GError **error)
 {
@@ -96,6 +130,11 @@ host_conn_open(const char *uri, const char *run_dir, const char *cache_dir, GErr
     }
     HostConn *c = g_new0(HostConn, 1);
     c->virt = virt;
+    c->watches = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    /* One registration for all domains: libvirt refuses a second one of the same function. */
+    c->callback_id =
+        virConnectDomainEventRegisterAny(virt, NULL, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
+                                         VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), c, NULL);
     c->embedded = uri == NULL;
     c->uri = g_steal_pointer(&target);
     return c;
@@ -106,7 +145,10 @@ host_conn_close(HostConn *c)
 {
     if (!c)
         return;
+    if (c->callback_id >= 0)
+        virConnectDomainEventDeregisterAny(c->virt, c->callback_id);
     virConnectClose(c->virt);
+    g_hash_table_unref(c->watches);
     g_free(c->uri);
     g_free(c);
 }

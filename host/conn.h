@@ -19,6 +19,13 @@ HostConn *host_conn_open(const char *uri, const char *run_dir, const char *cache
 void host_conn_close(HostConn *c);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostConn, host_conn_close)
 
+/* A domain stopped; DETAIL is a virDomainEventStoppedDetailType. */
+typedef void (*HostConnStopped)(int detail, gpointer data);
+/* Tells when the domain NAME stops, on the default GMainContext, until host_conn_unwatch. One watch
+ * a name. */
+void host_conn_watch(HostConn *c, const char *name, HostConnStopped stopped, gpointer data);
+void host_conn_unwatch(HostConn *c, const char *name);
+
 virConnectPtr host_conn_virt(HostConn *c);
 gboolean host_conn_embedded(const HostConn *c);
 const char *host_conn_uri(const HostConn *c);

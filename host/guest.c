@@ -14,7 +14,6 @@ struct HostGuest {
     HostConn *conn;
     char *name, *xml;
     virDomainPtr domain;
-    int callback_id;
     gboolean stopped_told;
     HostGuestStopped stopped;
     gpointer data;
@@ -37,12 +36,11 @@ end_from_event(int detail)
 }
 
 static void
-on_lifecycle(virConnectPtr conn G_GNUC_UNUSED, virDomainPtr domain G_GNUC_UNUSED, int event,
-             int detail, void *opaque)
+on_stopped(int detail, gpointer data)
 {
-    HostGuest *g = opaque;
+    HostGuest *g = data;
 
-    if (event != VIR_DOMAIN_EVENT_STOPPED || g->stopped_told)
+    if (g->stopped_told)
         return;
     g->stopped_told = TRUE;
     g->stopped(g, end_from_event(detail), g->data);
@@ -59,9 +57,7 @@ host_guest_new(HostConn *conn, const char *name, const char *xml, HostGuestStopp
     g->xml = g_strdup(xml);
     g->stopped = stopped;
     g->data = data;
-    g->callback_id =
-        virConnectDomainEventRegisterAny(host_conn_virt(conn), NULL, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
-                                         VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), g, NULL);
+    host_conn_watch(conn, name, on_stopped, g);
     return g;
 }
 
@@ -104,15 +100,6 @@ guest_create(HostGuest *g, const Pins *pins, GError **error)
     g->domain = virDomainCreateXML(host_conn_virt(g->conn), g->xml, VIR_DOMAIN_START_PAUSED);
     if (!g->domain) {
         host_error_set_libvirt(error, "libvirt did not start the guest");
-        return FALSE;
-    }
-    /* For this domain alone: libvirt takes a second registration of one function for all domains as
-     * the same again. The domain is paused, so it does not end unseen in between. */
-    g->callback_id = virConnectDomainEventRegisterAny(
-        host_conn_virt(g->conn), g->domain, VIR_DOMAIN_EVENT_ID_LIFECYCLE,
-        VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), g, NULL);
-    if (g->callback_id < 0) {
-        host_error_set_libvirt(error, "can't watch the guest");
         return FALSE;
     }
     pid_t pid = host_guest_pid("/proc", g->name);
@@ -198,8 +185,7 @@ host_guest_free(HostGuest *g)
 {
     if (!g)
         return;
-    if (g->callback_id >= 0)
-        virConnectDomainEventDeregisterAny(host_conn_virt(g->conn), g->callback_id);
+    host_conn_unwatch(g->conn, g->name);
     g_clear_pointer(&g->domain, virDomainFree);
     g_clear_pointer(&g->threads, g_ptr_array_unref);
     g_free(g->name);

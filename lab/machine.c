@@ -157,8 +157,10 @@ job_cyclictest(GString *job, const LabWorkload *w)
     }
     job_argument(job, "--interval=%" G_GUINT64_FORMAT, w->interval_us);
     job_argument(job, "--loops=%" G_GUINT64_FORMAT, w->loops);
+    /* Microseconds would round 4,213 instructions to 4,000. */
+    job_argument(job, "--nsecs");
     if (w->histogram_us)
-        job_argument(job, "--histogram=%" G_GUINT64_FORMAT, w->histogram_us);
+        job_argument(job, "--histogram=%" G_GUINT64_FORMAT, w->histogram_us * 1000);
     job_argument(job, "--json=/tmp/" LAB_GUEST_CYCLICTEST_JSON);
     g_string_append(job, "collect /tmp/" LAB_GUEST_CYCLICTEST_JSON "\n");
 }

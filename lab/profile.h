@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 /*
- * Profiles: layered INI files (GKeyFile) that say what to run. One table of keys (lab_profile_keys) parses,
- * checks and documents them.
+ * Profiles: layered INI files (GKeyFile) that say what to run. One table of keys (lab_profile_keys)
+ * parses, checks and documents them.
  *
  *   [main]     summary, include, kernel, boots, jobs
- *   [matrix]   AXIS = value, value   every key here is an axis; AXIS is a key of [main] ("kernel"), "section.key",
- *              "workload NAME.key", or "variant". Values are separated by `|` for keys that hold CPU lists and for
- *              text keys, by `,` for the others.
- *              A comma list is one value of a CPU list axis: `guest.isolated = 1-3 | 1,3`. `kernel` is the only key of
- *              [main] that can be an axis; keys of [check] and a workload's type can't.
- *   [variant NAME]  section.key = value: what the value NAME of the axis "variant" sets
- *   [host] [guest] [workload NAME]   typed keys
- *   [check]    preconditions; unmet: the run is skipped with the reason
- *   [expect]   NAME = EXPRESSION, or the bare expression (see lab/expect.h)
- *   [reference TITLE]  LABEL = TEXT: published figures, printed beside the result and labelled as such
+ *   [matrix]   AXIS = value, value   every key here is an axis; AXIS is a key of [main] ("kernel"),
+ * "section.key", "workload NAME.key", or "variant". Values are separated by `|` for keys that hold
+ * CPU lists and for text keys, by `,` for the others. A comma list is one value of a CPU list axis:
+ * `guest.isolated = 1-3 | 1,3`. `kernel` is the only key of [main] that can be an axis; keys of
+ * [check] and a workload's type can't. [variant NAME]  section.key = value: what the value NAME of
+ * the axis "variant" sets [host] [guest] [workload NAME]   typed keys [check]    preconditions;
+ * unmet: the run is skipped with the reason [expect]   NAME = EXPRESSION, or the bare expression
+ * (see lab/expect.h) [reference TITLE]  LABEL = TEXT: published figures, printed beside the result
+ * and labelled as such
  *
  * Comments are lines that start with `#`.
  */
@@ -22,13 +21,19 @@
 
 #include "host/cpulist.h"
 
-typedef enum { LAB_PLATFORM_AUTO, LAB_PLATFORM_METAL, LAB_PLATFORM_BOX, LAB_PLATFORM_BARE } LabPlatform;
+typedef enum {
+    LAB_PLATFORM_AUTO,
+    LAB_PLATFORM_METAL,
+    LAB_PLATFORM_BOX,
+    LAB_PLATFORM_BARE
+} LabPlatform;
 typedef enum { LAB_CLOCK_WALL, LAB_CLOCK_ICOUNT } LabClock;
 
 /* How a set of CPUs is isolated: the same four keys in [host] and in [guest]. */
 typedef struct {
     char *housekeeping; /* kernel dialect; "" : all that is not isolated */
-    char *isolated;     /* kernel dialect, N is the last CPU of that machine; "" : no isolation at all */
+    char
+        *isolated; /* kernel dialect, N is the last CPU of that machine; "" : no isolation at all */
     gboolean nohz_full; /* nohz_full= the isolated CPUs */
     gboolean rcu_nocbs; /* rcu_nocbs= the isolated CPUs */
     char *isolcpus;     /* flags for isolcpus=: "domain,managed_irq"; "none": no isolcpus= */
@@ -36,15 +41,15 @@ typedef struct {
 } LabPartition;
 
 typedef struct {
-    char *name;         /* of its section: [workload NAME] */
-    char *type;         /* "syscall-loop", "cyclictest" or "command" */
-    int cpu;            /* vCPU; -1: not pinned (cyclictest: one thread per CPU) */
+    char *name; /* of its section: [workload NAME] */
+    char *type; /* "syscall-loop", "cyclictest" or "command" */
+    int cpu;    /* vCPU; -1: not pinned (cyclictest: one thread per CPU) */
     guint64 timeout_s;
     /* syscall-loop */
-    char *loop;         /* "invalid" or "stat" */
-    guint64 calls;      /* per batch */
-    guint64 batches;    /* measured ones */
-    guint64 warmup;     /* at most this many batches before the steady state */
+    char *loop;      /* "invalid" or "stat" */
+    guint64 calls;   /* per batch */
+    guint64 batches; /* measured ones */
+    guint64 warmup;  /* at most this many batches before the steady state */
     /* cyclictest */
     guint64 interval_us;
     guint64 loops;
@@ -58,19 +63,19 @@ typedef struct {
 /* Everything one run needs, all keys resolved. */
 typedef struct {
     char *summary;
-    char *kernel;       /* images/image.h says what may stand here */
-    guint64 boots;      /* per cell */
-    guint64 jobs;       /* runs side by side; 0: as many as the clock allows */
+    char *kernel;  /* images/image.h says what may stand here */
+    guint64 boots; /* per cell */
+    guint64 jobs;  /* runs side by side; 0: as many as the clock allows */
     LabPlatform platform;
     LabClock clock;
-    guint64 host_cpus;  /* box only */
+    guint64 host_cpus; /* box only */
     LabPartition host, guest;
     guint64 vcpus;
     guint64 memory_mib;
-    char *pin;          /* tool dialect, one CPU of the lab host per vCPU ("1" or "1,2"); "": not pinned */
-    char *emulatorpin;  /* tool dialect; "": not pinned */
+    char *pin; /* tool dialect, one CPU of the lab host per vCPU ("1" or "1,2"); "": not pinned */
+    char *emulatorpin; /* tool dialect; "": not pinned */
     guint64 boot_timeout_s;
-    guint64 seed;       /* of the emulator's randomness; boot n uses seed + n */
+    guint64 seed;         /* of the emulator's randomness; boot n uses seed + n */
     GPtrArray *workloads; /* LabWorkload * */
     GPtrArray *checks;    /* LabSetting *, section "check" */
 } LabParams;
@@ -83,8 +88,8 @@ typedef struct {
 } LabSetting;
 
 typedef struct {
-    char *name;    /* of an [expect] line; made up ("expect 1") where the profile gives none */
-    char *text;    /* the expression */
+    char *name; /* of an [expect] line; made up ("expect 1") where the profile gives none */
+    char *text; /* the expression */
     char *file;
     int line;
 } LabExpectation;
@@ -101,9 +106,10 @@ typedef enum {
 } LabProfileError;
 
 /*
- * Reads FILE and what it includes (`include = NAME`: NAME.ini in the same folder; several separated by `,`; the
- * including file wins). SETTINGS (NULL-terminated "section.key=value", may be NULL) win over both. Errors name file,
- * line, section and key, what was wrong and what would be right. Every point of the matrix is checked.
+ * Reads FILE and what it includes (`include = NAME`: NAME.ini in the same folder; several separated
+ * by `,`; the including file wins). SETTINGS (NULL-terminated "section.key=value", may be NULL) win
+ * over both. Errors name file, line, section and key, what was wrong and what would be right. Every
+ * point of the matrix is checked.
  */
 LabProfile *lab_profile_load(const char *file, const char *const *settings, GError **error);
 /* The same from memory, for tests and fuzzing; includes are refused when FOLDER is NULL. */
@@ -112,19 +118,20 @@ LabProfile *lab_profile_parse(const char *text, gssize len, const char *name, co
 void lab_profile_free(LabProfile *p);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabProfile, lab_profile_free)
 
-const char *lab_profile_name(const LabProfile *p);         /* file name without folder and .ini */
-const char *lab_profile_sha256(const LabProfile *p);       /* of the settings in force, sorted */
+const char *lab_profile_name(const LabProfile *p);   /* file name without folder and .ini */
+const char *lab_profile_sha256(const LabProfile *p); /* of the settings in force, sorted */
 const GPtrArray *lab_profile_expectations(const LabProfile *p); /* LabExpectation * */
-const GPtrArray *lab_profile_references(const LabProfile *p);   /* LabSetting *: section is the title */
-const GPtrArray *lab_profile_warnings(const LabProfile *p);     /* char * */
+const GPtrArray *
+lab_profile_references(const LabProfile *p);                /* LabSetting *: section is the title */
+const GPtrArray *lab_profile_warnings(const LabProfile *p); /* char * */
 
 /* One point of the matrix. */
 typedef struct {
-    char *name;          /* "variant=none kernel=default"; "" without a matrix */
-    GPtrArray *axes;     /* LabSetting *: key is the axis, value its value here */
+    char *name;      /* "variant=none kernel=default"; "" without a matrix */
+    GPtrArray *axes; /* LabSetting *: key is the axis, value its value here */
     LabParams *params;
-    GHashTable *settings; /* const char * "section.key" ("workload NAME.key") -> const char *: every key in force,
-                           * defaults included, as written */
+    GHashTable *settings; /* const char * "section.key" ("workload NAME.key") -> const char *: every
+                           * key in force, defaults included, as written */
 } LabCell;
 /* At most this many cells, and this many runs (cells x boots), in one profile. */
 #define LAB_CELLS_MAX 4096
@@ -133,16 +140,26 @@ typedef struct {
 const GPtrArray *lab_profile_cells(const LabProfile *p); /* LabCell * */
 
 /*
- * The cells (LabCell *, owned by P) that all SELECTORS (LabExpectSelector *, see lab/expect.h) pick: none when P has
- * no cell of that value. An axis P does not have is an error. Free the array with g_ptr_array_unref.
+ * The cells (LabCell *, owned by P) that all SELECTORS (LabExpectSelector *, see lab/expect.h)
+ * pick: none when P has no cell of that value. An axis P does not have is an error. Free the array
+ * with g_ptr_array_unref.
  */
 GPtrArray *lab_profile_select(const LabProfile *p, const GPtrArray *selectors, GError **error);
 
 /* The table of keys. */
 #define LAB_KEY_NO_FIELD G_MAXSIZE
 typedef enum {
-    LAB_TYPE_STRING, LAB_TYPE_UINT, LAB_TYPE_INT, LAB_TYPE_BOOL, LAB_TYPE_TIME_US, LAB_TYPE_TIME_S,
-    LAB_TYPE_SIZE_MIB, LAB_TYPE_CPULIST_KERNEL, LAB_TYPE_CPULIST_TOOL, LAB_TYPE_CMDLINE, LAB_TYPE_ARGV,
+    LAB_TYPE_STRING,
+    LAB_TYPE_UINT,
+    LAB_TYPE_INT,
+    LAB_TYPE_BOOL,
+    LAB_TYPE_TIME_US,
+    LAB_TYPE_TIME_S,
+    LAB_TYPE_SIZE_MIB,
+    LAB_TYPE_CPULIST_KERNEL,
+    LAB_TYPE_CPULIST_TOOL,
+    LAB_TYPE_CMDLINE,
+    LAB_TYPE_ARGV,
     LAB_TYPE_CHOICE, /* one of RANGE, kept as text */
     LAB_TYPE_ENUM,   /* one of RANGE, kept as its position there */
 } LabType;
@@ -150,10 +167,11 @@ typedef struct {
     const char *section; /* "main", "host", "guest", "workload", "check" */
     const char *key;
     LabType type;
-    const char *initial;  /* value when not given, as text */
-    const char *range;    /* choices: "a|b"; numbers, times, sizes: "1..64", "1us..10s", "64M..1G"; or NULL */
-    const char *help;     /* one line */
-    gsize offset;         /* in LabParams, or in LabWorkload for "workload"; LAB_KEY_NO_FIELD: in neither */
+    const char *initial; /* value when not given, as text */
+    const char
+        *range; /* choices: "a|b"; numbers, times, sizes: "1..64", "1us..10s", "64M..1G"; or NULL */
+    const char *help; /* one line */
+    gsize offset; /* in LabParams, or in LabWorkload for "workload"; LAB_KEY_NO_FIELD: in neither */
 } LabKey;
 const LabKey *lab_profile_keys(gsize *n);
 /* The table as text for people, and as man page source (mdoc/man .TP items). g_free. */

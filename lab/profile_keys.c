@@ -93,7 +93,7 @@ static const LabKey keys[] = {
      "syscall-loop: the call: a number no kernel has, or stat(\".\")", WORK(loop)},
     {"workload", "calls", LAB_TYPE_UINT, "200", "1..1000000000", "syscall-loop: calls per batch",
      WORK(calls)},
-    {"workload", "batches", LAB_TYPE_UINT, "200", "1..8000", "syscall-loop: measured batches",
+    {"workload", "batches", LAB_TYPE_UINT, "400", "1..8000", "syscall-loop: measured batches",
      WORK(batches)},
     {"workload", "warmup", LAB_TYPE_UINT, "2000", "0..10000",
      "syscall-loop: at most this many batches before the steady state", WORK(warmup)},
