@@ -222,6 +222,28 @@ test_ld_so_conf(void)
     test_error_says(error, IMG_ERROR, IMG_ERROR_INVALID, "ld.so.conf", "include itself", NULL);
 }
 
+/* pthread_cancel(3) has the C library load libgcc_s.so.1 by itself: no DT_NEEDED says so. */
+static void
+test_unwinding(void)
+{
+    g_autoptr(TestDir) root = new_root();
+    g_autoptr(GError) error = NULL;
+    g_autoptr(ImgClosure) c = img_closure_new(root, &error);
+    const TestElf cancels = {.interp = INTERP, .needed = {"libc.so.6"}, .import = "pthread_cancel"};
+    const TestElf joins = {.interp = INTERP, .needed = {"libc.so.6"}, .import = "pthread_join"};
+
+    g_assert_true(add_program(c, root, "p", "/p", &joins, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(img_closure_libraries(c)->len, ==, 2);
+    g_assert_false(add_program(c, root, "p", "/p", &cancels, &error));
+    test_error_says(error, IMG_ERROR, IMG_ERROR_NOT_FOUND, "libgcc_s.so.1", "/p", NULL);
+    g_clear_error(&error);
+    add_elf(root, LIB "/libgcc_s.so.1", &(TestElf){.needed = {"libc.so.6"}});
+    g_assert_true(add_program(c, root, "p", "/p", &cancels, &error));
+    g_assert_no_error(error);
+    assert_library(c, root, "/lib/x86_64-linux-gnu/libgcc_s.so.1", LIB "/libgcc_s.so.1");
+}
+
 static void
 test_refused(void)
 {
@@ -306,6 +328,7 @@ main(int argc, char **argv)
     g_test_add_func("/images/elf/rpath", test_rpath);
     g_test_add_func("/images/elf/conflict", test_conflict);
     g_test_add_func("/images/elf/ld-so-conf", test_ld_so_conf);
+    g_test_add_func("/images/elf/unwinding", test_unwinding);
     g_test_add_func("/images/elf/refused", test_refused);
     g_test_add_func("/images/elf/damaged", test_damaged);
     return g_test_run();

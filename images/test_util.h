@@ -102,6 +102,7 @@ typedef struct {
     const char *rpath;
     const char *runpath;
     const char *needed[4];
+    const char *import;   /* an undefined dynamic symbol */
     guint16 machine;      /* 0: x86-64 */
     gboolean static_only; /* no dynamic segment */
     char filler;          /* makes files differ */
@@ -121,7 +122,7 @@ test_elf_string(GByteArray *strings, const char *text)
 G_GNUC_UNUSED static GByteArray *
 test_elf(const TestElf *t)
 {
-    enum { INTERP = 0x200, DYNAMIC = 0x300, STRINGS = 0x600, PAGE = 0x1000 };
+    enum { INTERP = 0x200, DYNAMIC = 0x300, STRINGS = 0x600, SYMBOLS = 0xc00, PAGE = 0x1000 };
     g_autoptr(GByteArray) strings = g_byte_array_new();
     Elf64_Dyn dyn[16] = {0};
     Elf64_Phdr ph[3] = {0};
@@ -168,6 +169,23 @@ test_elf(const TestElf *t)
     header.e_phnum = (Elf64_Half)segments;
     memcpy(b->data, &header, sizeof header);
     memcpy(b->data + sizeof header, ph, segments * sizeof ph[0]);
+    if (t->import) {
+        const Elf64_Sym symbols[2] = {{0}, {.st_name = (Elf64_Word)import, .st_info = 0x12}};
+        const Elf64_Shdr sections[3] = {
+            {0},
+            {.sh_type = SHT_DYNSYM,
+             .sh_offset = SYMBOLS,
+             .sh_size = sizeof symbols,
+             .sh_link = 2,
+             .sh_entsize = sizeof symbols[0]},
+            {.sh_type = SHT_STRTAB, .sh_offset = STRINGS, .sh_size = strings->len}};
+        header.e_shoff = SYMBOLS + sizeof symbols;
+        header.e_shentsize = sizeof sections[0];
+        header.e_shnum = G_N_ELEMENTS(sections);
+        memcpy(b->data, &header, sizeof header);
+        memcpy(b->data + SYMBOLS, symbols, sizeof symbols);
+        memcpy(b->data + header.e_shoff, sections, sizeof sections);
+    }
     memcpy(b->data + DYNAMIC, dyn, n * sizeof dyn[0]);
     memcpy(b->data + STRINGS, strings->data, strings->len);
     return b;
