@@ -138,6 +138,7 @@ test_elf(const TestElf *t)
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         if (texts[i].text)
             dyn[n++] = (Elf64_Dyn){texts[i].tag, {test_elf_string(strings, texts[i].text)}};
+    guint64 import = t->import ? test_elf_string(strings, t->import) : 0;
     dyn[n++] = (Elf64_Dyn){DT_STRTAB, {STRINGS}};
     dyn[n++] = (Elf64_Dyn){DT_STRSZ, {strings->len}};
     n++; /* DT_NULL */
