@@ -83,6 +83,14 @@ cell_supported(const LabSuite *s, const LabCell *cell, GError **error)
                     lab_platform_name(p->platform));
         return FALSE;
     }
+    if (p->clock == LAB_CLOCK_ICOUNT && p->vcpus > 1 && *p->pin) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "guest.pin = %s: under icount all vCPUs run in one thread, which libvirt can't "
+                    "pin: leave pin out (emulatorpin "
+                    "holds that thread, too)",
+                    p->pin);
+        return FALSE;
+    }
     gulong qemu = host_conn_qemu_version(lab_session_conn(s->session), error);
     if (qemu == 0)
         return FALSE;
