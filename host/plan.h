@@ -15,11 +15,11 @@ typedef struct {
     /* Kernel dialect, against the machine's possible CPUs. NULL: what the other one leaves of the
      * online ones; at least one is given. */
     const char *housekeeping, *isolated;
-    const char *isolcpus;         /* flags; NULL: "domain,managed_irq" */
-    const char *irqaffinity;      /* kernel dialect; NULL: the housekeeping CPUs */
-    const char *cmdline;          /* what the kernel gets besides, or NULL */
-    unsigned int vcpus;           /* 0: as many as get a core of their own on one node */
-    unsigned int guest_threads;   /* threads per core in the guest; 0: 1, or as SHARE_CORES has it */
+    const char *isolcpus;       /* flags; NULL: "domain,managed_irq" */
+    const char *irqaffinity;    /* kernel dialect; NULL: the housekeeping CPUs */
+    const char *cmdline;        /* what the kernel gets besides, or NULL */
+    unsigned int vcpus;         /* 0: as many as get a core of their own on one node */
+    unsigned int guest_threads; /* threads per core in the guest; 0: 1, or as SHARE_CORES has it */
     const char *const *vcpu_pins; /* "VCPU=CPUS" (tool dialect; `*` is all vCPUs), NULL-terminated,
                                    * over what the plan would choose; or NULL */
     const char *emulatorpin;      /* tool dialect; NULL: housekeeping CPUs of the vCPUs' node */

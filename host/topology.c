@@ -157,8 +157,8 @@ take_objects(HostTopology *t, hwloc_topology_t from, GError **error)
     hwloc_obj_t obj = NULL;
 
     if (hwloc_bitmap_iszero(online) || hwloc_bitmap_last(online) > HOST_CPULIST_MAX_CPU) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                    "%s: no CPU, or one above %d", t->source, HOST_CPULIST_MAX_CPU);
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED, "%s: no CPU, or one above %d",
+                    t->source, HOST_CPULIST_MAX_CPU);
         return FALSE;
     }
     t->online = hwloc_bitmap_dup(online);
@@ -195,8 +195,8 @@ load(const char *source, int (*set)(hwloc_topology_t, const char *), GError **er
     if (hwloc_topology_init(&from) != 0)
         g_error("out of memory");
     if (set(from, source) != 0 || hwloc_topology_load(from) != 0) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED, "hwloc can't read %s: %s",
-                    t->source, g_strerror(errno));
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED, "hwloc can't read %s: %s", t->source,
+                    g_strerror(errno));
         hwloc_topology_destroy(from);
         return NULL;
     }

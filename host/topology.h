@@ -23,12 +23,13 @@ typedef struct {
 } HostCpuKind;
 
 typedef struct {
-    char *source;                           /* "this machine", "/some/root", "pack:2 core:4 pu:1" */
+    char *source; /* "this machine", "/some/root", "pack:2 core:4 pu:1" */
     HostCpuset *possible, *present, *online; /* three sets: a CPU can be possible and not there */
-    GPtrArray *cores; /* HostCpuset *: the online threads of one core, in the order of their first */
-    GPtrArray *nodes; /* HostNode *, at least one */
-    GPtrArray *kinds; /* HostCpuKind *, fastest first where that is known, at least one */
-    char *kinds_from; /* "cpu_capacity", ...; NULL: nothing tells, one kind is assumed */
+    GPtrArray
+        *cores; /* HostCpuset *: the online threads of one core, in the order of their first */
+    GPtrArray *nodes;    /* HostNode *, at least one */
+    GPtrArray *kinds;    /* HostCpuKind *, fastest first where that is known, at least one */
+    char *kinds_from;    /* "cpu_capacity", ...; NULL: nothing tells, one kind is assumed */
     GPtrArray *warnings; /* char * */
 } HostTopology;
 

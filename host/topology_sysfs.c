@@ -154,8 +154,7 @@ read_nodes(HostTopology *t, const char *root, GError **error)
 HostTopology *
 host_topology_read(const char *root, GError **error)
 {
-    g_autoptr(HostTopology) t =
-        host_topology_new(g_str_equal(root, "/") ? "this machine" : root);
+    g_autoptr(HostTopology) t = host_topology_new(g_str_equal(root, "/") ? "this machine" : root);
 
     t->possible = read_set(root, "possible", error);
     t->present = t->possible ? read_set(root, "present", error) : NULL;
