@@ -122,18 +122,13 @@ check_keys(const Reader *r, GError **error)
     return TRUE;
 }
 
-/* The value of KEY without a comment behind it (` ; ...`), or WITHOUT when the key is not there. */
+/* The value of KEY, or WITHOUT when the key is not there. */
 static char *
 value_of(const Reader *r, const char *key, const char *without)
 {
-    g_autofree char *value = g_key_file_get_value(r->keys, "host", key, NULL);
+    char *value = g_key_file_get_value(r->keys, "host", key, NULL);
 
-    if (!value)
-        return g_strdup(without);
-    for (char *p = value; *p; p++)
-        if ((*p == ';' || *p == '#') && (p == value || g_ascii_isspace(p[-1])))
-            *p-- = '\0', p = p + strlen(p) - (*p != '\0');
-    return g_strdup(g_strstrip(value));
+    return value ? g_strstrip(value) : g_strdup(without);
 }
 
 /* CPUs beyond the machine are taken as they are; `N` and `all` need its number of CPUs. */
@@ -210,7 +205,7 @@ check_disjoint(const Reader *r, const HostWish *w, GError **error)
     g_autoptr(HostCpuset) both = hwloc_bitmap_alloc();
 
     hwloc_bitmap_and(both, w->housekeeping, w->isolated);
-    if (hwloc_bitmap_iszero(w->housekeeping)) {
+    if (r->ncpus && hwloc_bitmap_iszero(w->housekeeping)) {
         g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
                     "%s: [host] isolated: no CPU is left for housekeeping, and one is needed",
                     r->file);
