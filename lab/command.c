@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "lab/cmd_host.h"
 #include "lab/verdict.h"
 
 const LabCommand lab_commands[] = {
@@ -15,6 +16,7 @@ const LabCommand lab_commands[] = {
     {"reindex", "", "rebuild the index from the records", lab_cmd_reindex},
     {"doctor", "", "look at this machine: what works here, and what to do about the rest",
      lab_cmd_doctor},
+    {"host", "COMMAND", "plan this machine's CPU partition (nohzlab host --help)", lab_cmd_host},
     {"keys", "", "print every key a profile may hold", lab_cmd_profile_keys},
     {NULL, NULL, NULL, NULL},
 };
@@ -23,6 +25,10 @@ static const LabCommand *
 find_command(const char *name)
 {
     for (const LabCommand *c = lab_commands; c->name; c++) {
+        if (g_str_equal(c->name, name))
+            return c;
+    }
+    for (const LabCommand *c = lab_host_commands; c->name; c++) {
         if (g_str_equal(c->name, name))
             return c;
     }
