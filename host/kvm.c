@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/kvm.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -66,6 +68,23 @@ probe_child(int kvm)
     return PROBE_OK;
 }
 
+/* Whether the first processor's flags name vmx or svm. */
+static gboolean
+processor_virtualizes(void)
+{
+    g_autofree char *text = NULL;
+
+    if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
+        return FALSE;
+    char *flags = strstr(text, "\nflags");
+    if (!flags)
+        return FALSE;
+    flags[1 + strcspn(flags + 1, "\n")] = '\0';
+    g_auto(GStrv) words = g_strsplit(flags, " ", -1);
+    return g_strv_contains((const char *const *)words, "vmx") ||
+           g_strv_contains((const char *const *)words, "svm");
+}
+
 HostKvmState
 host_kvm_probe(char **detail)
 {
@@ -99,6 +118,12 @@ host_kvm_probe(char **detail)
     }
     switch (WEXITSTATUS(status)) {
     case PROBE_OK:
+        if (!processor_virtualizes()) {
+            *detail = g_strdup(
+                "executed a guest of three instructions, but /proc/cpuinfo shows neither vmx nor "
+                "svm: such KVMs are known never to boot a kernel");
+            return HOST_KVM_DOUBTFUL;
+        }
         *detail = g_strdup("executed a guest of three instructions");
         return HOST_KVM_RUNS;
     case PROBE_NO_VM:
@@ -112,6 +137,29 @@ host_kvm_probe(char **detail)
                                     "did not run as it should");
         return HOST_KVM_FAILS;
     }
+}
+
+gboolean
+host_kvm_allows(const char *user)
+{
+    struct stat st;
+    gid_t groups[256];
+    int n = G_N_ELEMENTS(groups);
+    struct passwd *pw = getpwnam(user);
+
+    if (!pw)
+        return TRUE;
+    if (stat(KVM_PATH, &st) != 0)
+        return FALSE;
+    if (st.st_uid == pw->pw_uid)
+        return (st.st_mode & 0600) == 0600;
+    if (getgrouplist(user, pw->pw_gid, groups, &n) < 0)
+        n = G_N_ELEMENTS(groups); /* the first 256 of more */
+    for (int i = 0; i < n; i++) {
+        if (groups[i] == st.st_gid)
+            return (st.st_mode & 0060) == 0060;
+    }
+    return (st.st_mode & 0006) == 0006;
 }
 
 gboolean

@@ -6,6 +6,7 @@
 typedef enum {
     HOST_KVM_ABSENT,     /* no /dev/kvm */
     HOST_KVM_UNREADABLE, /* there, but not ours to open, or it answers no ioctl */
+    HOST_KVM_DOUBTFUL,   /* it executed them, but the processor shows neither vmx nor svm */
     HOST_KVM_RUNS,       /* a few guest instructions were really executed by it */
     HOST_KVM_FAILS, /* it makes a VM and a vCPU but does not execute guest instructions rightly */
 } HostKvmState;
@@ -18,6 +19,10 @@ typedef enum {
  * KVM_SET_USER_MEMORY_REGION, KVM_RUN).
  */
 HostKvmState host_kvm_probe(char **detail);
+
+/* Whether USER may read and write /dev/kvm by its owner, groups and mode. TRUE for a user that does
+ * not exist: QEMU then runs as we do. */
+gboolean host_kvm_allows(const char *user);
 
 /*
  * Hides /dev/kvm from this process and all it starts, in a mount namespace of its own: libvirt asks

@@ -41,7 +41,13 @@ look_at_kvm(Doctor *d)
     g_autofree char *detail = NULL;
     HostKvmState state = host_kvm_probe(&detail);
 
-    if (state == HOST_KVM_RUNS)
+    if (state == HOST_KVM_RUNS && !host_kvm_allows(HOST_QEMU_USER))
+        say(d, WARN, "kvm",
+            "%s, but " HOST_QEMU_USER
+            ", the user guests run as, may not open /dev/kvm: chgrp kvm /dev/kvm && chmod "
+            "0660 /dev/kvm",
+            detail);
+    else if (state == HOST_KVM_RUNS)
         say(d, PASS, "kvm",
             "%s. Whether a kernel boots in it is only known by booting one; platform bare does "
             "without KVM",

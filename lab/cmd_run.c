@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lab/command.h"
+#include "lab/platform.h"
 #include "lab/progress.h"
 #include "lab/suite.h"
 #include "lab/verdict.h"
@@ -134,7 +135,8 @@ lab_cmd_run(int argc, char **argv)
         lab_profile_load(argv[1], (const char *const *)o.settings, &error);
     if (!profile)
         return lab_command_fail("run", error);
-    LabSessionConfig config = {.state_dir = o.state, .uri = o.uri};
+    LabSessionConfig config = {
+        .state_dir = o.state, .uri = o.uri, .kvm = lab_platform_needs_kvm(profile)};
     g_autoptr(LabSession) session = lab_session_open(&config, &error);
     if (!session)
         return lab_command_fail("run", error);

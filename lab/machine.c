@@ -27,26 +27,27 @@ single_cpu(unsigned int cpu)
     return set;
 }
 
-static gboolean
-resolve_partition(LabMachine *m, const LabPartition *p, HostPartition *partition, GError **error)
+gboolean
+lab_partition_resolve(const LabPartition *p, unsigned int ncpus, HostCpuset **housekeeping,
+                      HostCpuset **isolated, HostPartition *partition, GError **error)
 {
-    m->isolated = host_cpulist_parse(p->isolated, HOST_CPULIST_KERNEL, m->vcpus, NULL, error);
-    if (!m->isolated)
+    *isolated = host_cpulist_parse(p->isolated, HOST_CPULIST_KERNEL, ncpus, NULL, error);
+    if (!*isolated)
         return FALSE;
     if (*p->housekeeping) {
-        m->housekeeping =
-            host_cpulist_parse(p->housekeeping, HOST_CPULIST_KERNEL, m->vcpus, NULL, error);
+        *housekeeping =
+            host_cpulist_parse(p->housekeeping, HOST_CPULIST_KERNEL, ncpus, NULL, error);
     } else {
-        m->housekeeping = hwloc_bitmap_alloc();
-        hwloc_bitmap_set_range(m->housekeeping, 0, (int)m->vcpus - 1);
-        hwloc_bitmap_andnot(m->housekeeping, m->housekeeping, m->isolated);
+        *housekeeping = hwloc_bitmap_alloc();
+        hwloc_bitmap_set_range(*housekeeping, 0, (int)ncpus - 1);
+        hwloc_bitmap_andnot(*housekeeping, *housekeeping, *isolated);
     }
-    if (!m->housekeeping)
+    if (!*housekeeping)
         return FALSE;
     *partition = (HostPartition){
-        .ncpus = m->vcpus,
-        .housekeeping = m->housekeeping,
-        .isolated = m->isolated,
+        .ncpus = ncpus,
+        .housekeeping = *housekeeping,
+        .isolated = *isolated,
         .nohz_full = p->nohz_full,
         .rcu_nocbs = p->rcu_nocbs,
         .isolcpus = g_str_equal(p->isolcpus, "none") ? NULL : p->isolcpus,
@@ -222,7 +223,9 @@ lab_machine_new(const LabParams *params, GError **error)
     HostPartition partition;
 
     m->vcpus = params->vcpus;
-    if (!resolve_partition(m, &params->guest, &partition, error) || !resolve_pins(m, params, error))
+    if (!lab_partition_resolve(&params->guest, m->vcpus, &m->housekeeping, &m->isolated, &partition,
+                               error) ||
+        !resolve_pins(m, params, error))
         return NULL;
     host_partition_wanted(&partition, &m->nohz_full, &m->domain, &m->rcu_nocbs);
     m->cmdline = build_cmdline(params, &partition);
@@ -257,6 +260,7 @@ HostDomainSpec
 lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int boot)
 {
     return (HostDomainSpec){
+        .kvm = params->platform == LAB_PLATFORM_METAL,
         .icount = params->clock == LAB_CLOCK_ICOUNT,
         .seed = lab_machine_seed(params, boot),
         .cmdline = m->cmdline,

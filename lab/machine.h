@@ -24,6 +24,13 @@ LabMachine *lab_machine_new(const LabParams *params, GError **error);
 void lab_machine_free(LabMachine *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabMachine, lab_machine_free)
 
+/*
+ * P on a machine of NCPUS CPUs. *HOUSEKEEPING and *ISOLATED (free with hwloc_bitmap_free, also
+ * after an error when not NULL) are what PARTITION points to.
+ */
+gboolean lab_partition_resolve(const LabPartition *p, unsigned int ncpus, HostCpuset **housekeeping,
+                               HostCpuset **isolated, HostPartition *partition, GError **error);
+
 /* The domain of boot number BOOT; pointers belong to PARAMS and M. The caller fills in name,
  * emulator, kernel, initrd and the paths. */
 HostDomainSpec lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int boot);

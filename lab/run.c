@@ -627,9 +627,9 @@ lab_run_new(LabSession *session, const LabProfile *profile, const LabCell *cell,
     r->summary = g_strdup(run->params->summary);
     r->cell = g_strdup(cell->name);
     r->boot = boot;
-    r->platform = g_strdup("bare");
+    r->platform = g_strdup(lab_platform_name(run->params->platform));
     r->clock = g_strdup(lab_clock_name(run->params->clock));
-    r->fidelity = lab_fidelity(LAB_PLATFORM_BARE, run->params->clock);
+    r->fidelity = lab_fidelity(run->params->platform, run->params->clock);
     r->outcome = RES_OUTCOME_DONE; /* until something fails */
     r->detail = g_strdup("");
     r->message = g_strdup("");

@@ -129,10 +129,11 @@ lab_session_open(const LabSessionConfig *config, GError **error)
     s->kvm = host_kvm_probe(&s->kvm_detail);
     s->store = res_store_open(state, error);
     if (!s->store || !make_run_dir(s, root, error) ||
-        (!config->uri && !host_kvm_hide(s->run_dir, error)))
+        (!config->uri && !config->kvm && !host_kvm_hide(s->run_dir, error)))
         return NULL;
     s->cache_dir = g_build_filename(res_store_root(s->store), "cache", NULL);
-    g_autofree char *virt_cache = g_canonicalize_filename("libvirt", s->cache_dir);
+    g_autofree char *virt_cache =
+        g_canonicalize_filename(config->kvm ? "libvirt-kvm" : "libvirt", s->cache_dir);
     s->conn = host_conn_open(config->uri, s->run_dir, virt_cache, error);
     return s->conn ? g_steal_pointer(&s) : NULL;
 }

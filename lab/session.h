@@ -16,6 +16,7 @@ typedef struct LabSession LabSession;
 typedef struct {
     const char *state_dir; /* NULL: lab_state_dir() */
     const char *uri;       /* libvirt's; NULL: embedded */
+    gboolean kvm;          /* guests may use KVM: it is not hidden from them */
 } LabSessionConfig;
 
 /* $NOHZLAB_STATE, or /var/lib/nohzlab for root, or $XDG_STATE_HOME/nohzlab. g_free it. */

@@ -4,6 +4,7 @@
 #include "host/error.h"
 #include "lab/checks.h"
 #include "lab/judge.h"
+#include "lab/platform.h"
 #include "lab/prepare.h"
 
 typedef struct {
@@ -71,42 +72,6 @@ lab_suite_free(LabSuite *s)
 
 /* --- what is to be run --- */
 
-static gboolean
-cell_supported(const LabSuite *s, const LabCell *cell, GError **error)
-{
-    const LabParams *p = cell->params;
-
-    if (p->platform == LAB_PLATFORM_METAL || p->platform == LAB_PLATFORM_BOX ||
-        p->platform == LAB_PLATFORM_AUTO) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                    "platform %s is not in this version of nohzlab: set host.platform = bare",
-                    lab_platform_name(p->platform));
-        return FALSE;
-    }
-    if (p->clock == LAB_CLOCK_ICOUNT && p->vcpus > 1 && *p->pin) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                    "guest.pin = %s: under icount all vCPUs run in one thread, which libvirt can't "
-                    "pin: leave pin out (emulatorpin "
-                    "holds that thread, too)",
-                    p->pin);
-        return FALSE;
-    }
-    gulong qemu = host_conn_qemu_version(lab_session_conn(s->session), error);
-    if (qemu == 0)
-        return FALSE;
-    if (p->clock == LAB_CLOCK_ICOUNT && p->vcpus > 1 && qemu < HOST_QEMU_ICOUNT_SMP) {
-        g_autofree char *have = host_version_text(qemu);
-        g_set_error(
-            error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-            "QEMU %s hangs when a guest with more than one vCPU boots under icount: the first vCPU "
-            "takes the whole "
-            "instruction budget. 8.1 is the first that shares it (\"make deps\" installs one)",
-            have);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 /* Every cell's first boot, then every cell's second, ... */
 static gboolean
 plan(LabSuite *s, GError **error)
@@ -118,7 +83,7 @@ plan(LabSuite *s, GError **error)
     for (guint i = 0; i < cells->len; i++) {
         const LabCell *cell = cells->pdata[i];
         g_autofree char *unmet = NULL;
-        if (!cell_supported(s, cell, error) ||
+        if (!lab_platform_check(cell->params, s->session, error) ||
             !lab_checks_met(cell->params, s->session, &unmet, error))
             return FALSE;
         skip[i] = unmet != NULL;

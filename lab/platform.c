@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lab/platform.h"
+
+#include "host/channel.h"
+#include "host/error.h"
+#include "host/isolation.h"
+#include "host/root.h"
+#include "lab/judge.h"
+#include "lab/machine.h"
+
+#define SYS_CPU "sys/devices/system/cpu/"
+
+gboolean
+lab_platform_needs_kvm(const LabProfile *profile)
+{
+    const GPtrArray *cells = lab_profile_cells(profile);
+
+    for (guint i = 0; i < cells->len; i++) {
+        if (((LabCell *)cells->pdata[i])->params->platform == LAB_PLATFORM_METAL)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* The profile's host partition against what this machine's kernel says is in force. */
+static gboolean
+check_host_partition(const LabParams *params, GError **error)
+{
+    gboolean from_boot;
+    g_autoptr(HostRoot) root = host_root_open(NULL, error);
+    if (!root)
+        return FALSE;
+    g_autofree char *possible = host_root_read(root, SYS_CPU "possible", NULL, NULL);
+    g_autofree char *cmdline = host_root_read(root, "proc/cmdline", NULL, NULL);
+    g_autofree char *nohz_full = host_root_read(root, SYS_CPU "nohz_full", NULL, NULL);
+    g_autofree char *isolated = host_root_read(root, SYS_CPU "isolated", NULL, NULL);
+    g_autoptr(GPtrArray) kmsg = host_root_kmsg(root, &from_boot);
+    g_autoptr(HostCpuset) cpus =
+        host_cpulist_parse(possible ? possible : "", HOST_CPULIST_TOOL, 0, NULL, error);
+    if (!cpus)
+        return FALSE;
+
+    HostKernelView view = {cmdline, nohz_full, isolated, kmsg, host_cpuset_last(cpus) + 1};
+    g_autoptr(HostCpuset) housekeeping = NULL, isolated_set = NULL, want_nohz = NULL,
+                          want_domain = NULL, want_nocb = NULL;
+    HostPartition partition;
+    if (!lab_partition_resolve(&params->host, view.ncpus, &housekeeping, &isolated_set, &partition,
+                               error))
+        return FALSE;
+    host_partition_wanted(&partition, &want_nohz, &want_domain, &want_nocb);
+    g_autoptr(GPtrArray) checks =
+        host_isolation_compare(&view, hwloc_bitmap_iszero(want_nohz) ? NULL : want_nohz,
+                               hwloc_bitmap_iszero(want_domain) ? NULL : want_domain,
+                               hwloc_bitmap_iszero(want_nocb) ? NULL : want_nocb);
+    for (guint i = 0; i < checks->len; i++) {
+        const HostIsolationCheck *c = checks->pdata[i];
+        if (!c->ok) {
+            g_set_error(error, HOST_ERROR, HOST_ERROR_ISOLATION,
+                        "%s of this machine: the profile wants %s, in force is %s. %s (nohzlab "
+                        "host check tells more)",
+                        c->parameter, c->requested, c->effective, c->message ? c->message : "");
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean
+check_kvm(LabSession *session, GError **error)
+{
+    const char *detail;
+    HostKvmState state = lab_session_kvm(session, &detail);
+
+    if ((state == HOST_KVM_RUNS || state == HOST_KVM_DOUBTFUL) &&
+        !host_kvm_allows(HOST_QEMU_USER)) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "/dev/kvm may not be opened by " HOST_QEMU_USER
+                    ", the user guests run as. Give it to its group: "
+                    "chgrp kvm /dev/kvm && chmod 0660 /dev/kvm");
+        return FALSE;
+    }
+    if (state == HOST_KVM_RUNS || state == HOST_KVM_DOUBTFUL)
+        return TRUE;
+    g_set_error(
+        error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+        "platform metal needs KVM, which can't be used here: %s. Platform bare does without",
+        detail);
+    return FALSE;
+}
+
+static gboolean
+check_icount(const LabParams *p, LabSession *session, GError **error)
+{
+    if (p->platform == LAB_PLATFORM_METAL) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "clock icount counts an emulator's instructions: on platform metal there is "
+                    "only clock wall");
+        return FALSE;
+    }
+    if (p->vcpus == 1)
+        return TRUE;
+    if (*p->pin) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "guest.pin = %s: under icount all vCPUs run in one thread, which libvirt can't "
+                    "pin: leave pin out "
+                    "(emulatorpin holds that thread, too)",
+                    p->pin);
+        return FALSE;
+    }
+    gulong qemu = host_conn_qemu_version(lab_session_conn(session), error);
+    if (qemu == 0)
+        return FALSE;
+    if (qemu >= HOST_QEMU_ICOUNT_SMP)
+        return TRUE;
+    g_autofree char *have = host_version_text(qemu);
+    g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                "QEMU %s hangs when a guest with more than one vCPU boots under icount: the first "
+                "vCPU takes the whole "
+                "instruction budget. 8.1 is the first that shares it (\"make deps\" installs one)",
+                have);
+    return FALSE;
+}
+
+gboolean
+lab_platform_check(const LabParams *p, LabSession *session, GError **error)
+{
+    if (p->platform == LAB_PLATFORM_BOX || p->platform == LAB_PLATFORM_AUTO) {
+        g_set_error(
+            error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+            "platform %s is not in this version of nohzlab: set host.platform to bare or metal",
+            lab_platform_name(p->platform));
+        return FALSE;
+    }
+    if (p->clock == LAB_CLOCK_ICOUNT && !check_icount(p, session, error))
+        return FALSE;
+    if (p->platform != LAB_PLATFORM_METAL)
+        return TRUE;
+    return check_kvm(session, error) && check_host_partition(p, error);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+/* Whether this machine can carry a platform and clock, said before anything is booted. */
+#include <glib.h>
+
+#include "lab/profile.h"
+#include "lab/session.h"
+
+/* FALSE with the reason and what to do: KVM that can't be used (metal), a host partition that is
+ * not in force (metal), a QEMU too old (icount with several vCPUs), pins that can't be made. */
+gboolean lab_platform_check(const LabParams *params, LabSession *session, GError **error);
+
+/* TRUE when a cell of PROFILE runs its guest in this machine's KVM. */
+gboolean lab_platform_needs_kvm(const LabProfile *profile);
