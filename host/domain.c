@@ -6,6 +6,7 @@
 
 #include "guest/report.h"
 #include "host/error.h"
+#include "host/quote.h"
 
 #define QEMU_NS "http://libvirt.org/schemas/domain/qemu/1.0"
 
@@ -188,6 +189,49 @@ write_qemu_arguments(xmlTextWriter *w, const HostDomainSpec *s)
     close_element(w);
 }
 
+/* What XML 1.0 can carry (https://www.w3.org/TR/xml/#charsets). */
+static gboolean
+is_xml_text(const char *text)
+{
+    if (!g_utf8_validate(text, -1, NULL))
+        return FALSE;
+    for (const char *p = text; *p; p = g_utf8_next_char(p)) {
+        gunichar c = g_utf8_get_char(p);
+        if ((c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 0xfffe || c == 0xffff)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+check_texts(const HostDomainSpec *s, GError **error)
+{
+    const struct {
+        const char *what, *text;
+    } texts[] = {
+        {"name", s->name},
+        {"emulator's path", s->emulator},
+        {"kernel's path", s->kernel},
+        {"initrd's path", s->initrd},
+        {"kernel command line", s->cmdline},
+        {"job's path", s->job_path},
+        {"console's path", s->console_path},
+        {"report's path", s->report_path},
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+        if (!texts[i].text || is_xml_text(texts[i].text))
+            continue;
+        g_autofree char *shown = host_quote(texts[i].text, 200);
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "the guest's %s holds a control character, or is not UTF-8, which libvirt's "
+                    "XML can't carry: \"%s\"",
+                    texts[i].what, shown);
+        return FALSE;
+    }
+    return TRUE;
+}
+
 char *
 host_domain_xml(const HostDomainSpec *s, GError **error)
 {
@@ -200,6 +244,8 @@ host_domain_xml(const HostDomainSpec *s, GError **error)
                     "clock icount counts the emulator's instructions: it can't be had with KVM");
         return NULL;
     }
+    if (!check_texts(s, error))
+        return NULL;
 
     g_autoptr(xmlBuffer) buffer = xmlBufferCreate();
     g_autoptr(xmlTextWriter) w = xmlNewTextWriterMemory(buffer, 0);

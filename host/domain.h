@@ -22,8 +22,8 @@ typedef struct {
     const HostCpuset *emulator_pin;     /* or NULL */
 } HostDomainSpec;
 
-/* XML by libxml2's writer. UNSUPPORTED when the spec can't be had (icount with KVM, no vCPU).
- * g_free it. */
+/* XML by libxml2's writer. UNSUPPORTED when the spec can't be had: icount with KVM, no vCPU, a
+ * text XML can't carry. g_free it. */
 char *host_domain_xml(const HostDomainSpec *spec, GError **error);
 
 /* The date every icount guest starts with: 2026-01-01T00:00:00Z, seconds since the epoch. */
