@@ -63,6 +63,8 @@ on_accept(GObject *source, GAsyncResult *result, gpointer user)
     if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         return;
     HostChannel *c = user;
+    /* A second peer is turned away, instead of waiting for ever. */
+    g_socket_listener_close(c->listener);
     if (!peer) {
         c->read(c->piece, 0, c->data);
         return;
@@ -102,9 +104,12 @@ host_channel_listen(const char *path, const char *user, HostChannelRead read, gp
     }
     g_autoptr(GSocketListener) listener = g_socket_listener_new();
     g_autoptr(GSocketAddress) address = g_unix_socket_address_new(path);
+    g_autoptr(GError) why = NULL;
     if (!g_socket_listener_add_address(listener, address, G_SOCKET_TYPE_STREAM,
-                                       G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, error))
+                                       G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, &why)) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't listen on %s: %s", path, why->message);
         return NULL;
+    }
     if (!give_to(path, user, error)) {
         g_unlink(path);
         return NULL;
