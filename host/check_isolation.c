@@ -116,10 +116,15 @@ boot_fix(const HostChecker *c)
 static void
 say_parameter(HostChecker *c, const HostIsolationCheck *check)
 {
-    if (check->ok)
+    gboolean unknown = !strcmp(check->effective, "unknown");
+
+    if (check->ok && unknown)
+        host_check_say(c, HOST_GRADE_PASS, NULL, "%s: asked for none, and no sign of it",
+                       check->parameter);
+    else if (check->ok)
         host_check_say(c, HOST_GRADE_PASS, NULL, "%s: asked for %s, in force %s", check->parameter,
                        check->requested, check->effective);
-    else if (!strcmp(check->effective, "unknown"))
+    else if (unknown)
         host_check_say(c, HOST_GRADE_CANNOT, NULL, "%s%s", check->message,
                        c->kmsg && !c->kmsg_from_boot
                            ? "; the boot's messages are gone from the kernel's buffer"

@@ -31,7 +31,7 @@ host_root_open(const char *path, GError **error)
     HostRoot *r = g_new0(HostRoot, 1);
     struct stat ours = {0}, slash = {0};
     r->fd = fd;
-    r->path = g_strdup(path ? path : "/");
+    r->path = g_canonicalize_filename(path ? path : "/", NULL);
     r->machine = fstat(fd, &ours) == 0 && stat("/", &slash) == 0 && ours.st_dev == slash.st_dev &&
                  ours.st_ino == slash.st_ino;
     return r;
@@ -65,11 +65,13 @@ host_root_fd(const HostRoot *r)
     return r->fd;
 }
 
-/* O_NONBLOCK: a FIFO in a folder that stands for a machine must not hold us up. */
+/* O_NONBLOCK (which O_PATH does not go with): a FIFO in a folder that stands for a machine must not
+ * hold us up. */
 static int
 root_openat(const HostRoot *r, const char *path, guint64 flags)
 {
-    struct open_how how = {.flags = flags | O_CLOEXEC | O_NONBLOCK, .resolve = RESOLVE_IN_ROOT};
+    struct open_how how = {.flags = flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK),
+                           .resolve = RESOLVE_IN_ROOT};
 
     return (int)syscall(SYS_openat2, r->fd, path, &how, sizeof(how));
 }

@@ -16,7 +16,7 @@ HostRoot *host_root_open(const char *path, GError **error);
 void host_root_close(HostRoot *r);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostRoot, host_root_close)
 
-const char *host_root_path(const HostRoot *r); /* "/" for this machine */
+const char *host_root_path(const HostRoot *r); /* absolute; "/" for this machine */
 gboolean host_root_is_machine(const HostRoot *r);
 int host_root_fd(const HostRoot *r); /* O_PATH; stays R's */
 

@@ -10,6 +10,10 @@
 
 const LabCommand lab_host_commands[] = {
     {PREFIX "plan", "", "plan a CPU partition of this machine; changes nothing", lab_cmd_host_plan},
+    {PREFIX "check", "", "say what isolation is in force on this machine", lab_cmd_host_check},
+    {PREFIX "apply", "", "set what of a partition can be had without a reboot", lab_cmd_host_apply},
+    {PREFIX "restore", "", "put back what host apply set, also after it was killed",
+     lab_cmd_host_restore},
     {NULL, NULL, NULL, NULL},
 };
 
