@@ -3,6 +3,8 @@
 /* What else of a machine decides its plan: KVM's parameters and the sizes of huge pages. */
 #include <glib.h>
 
+#include "host/root.h"
+
 typedef struct {
     /* "kvm.halt_poll_ns" -> its value as the kernel shows it; of kvm, kvm_intel and kvm_amd. */
     GHashTable *module_parameters;
@@ -11,7 +13,7 @@ typedef struct {
     gboolean huge_1g; /* the kernel has pages of 1 GiB; those of 2 MiB are taken for granted */
 } HostFacts;
 
-/* Below ROOT ("/": this machine). Never fails: what can't be read is not there. */
-HostFacts *host_facts_read(const char *root);
+/* Never fails: what can't be read is not there. */
+HostFacts *host_facts_read(const HostRoot *root);
 void host_facts_free(HostFacts *f);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostFacts, host_facts_free)

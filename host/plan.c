@@ -7,6 +7,7 @@
 #include "host/partition.h"
 #include "host/placement.h"
 #include "host/plan_items.h"
+#include "host/quote.h"
 
 #define DEFAULT_ISOLCPUS "domain,managed_irq"
 
@@ -52,13 +53,15 @@ host_item_kind_name(HostItemKind kind)
     return names[kind];
 }
 
-/* A list of CPUs this machine must be able to have. WHAT names it in the message. */
+/* A list of CPUs of this machine, whose `N` is the last one present: sockets that are possible but
+ * empty are no CPUs to plan with. WHAT names it in the message. */
 static HostCpuset *
 read_list(HostPlan *p, const HostTopology *t, const char *what, const char *text,
           HostCpulistDialect dialect, GError **error)
 {
     g_autoptr(GError) reason = NULL;
-    HostCpuset *set = host_cpulist_parse(text, dialect, p->ncpus, p->warnings, &reason);
+    HostCpuset *set = host_cpulist_parse(
+        text, dialect, (unsigned int)host_cpuset_last(t->present) + 1, p->warnings, &reason);
 
     if (set)
         return set;
@@ -66,7 +69,7 @@ read_list(HostPlan *p, const HostTopology *t, const char *what, const char *text
         /* Say what is left of the wish, not only which character is out of range. */
         g_autoptr(HostCpuset) asked = host_cpulist_parse(text, dialect, 0, NULL, NULL);
         g_autofree char *shortfall =
-            asked ? host_cpuset_shortfall(asked, t->possible,
+            asked ? host_cpuset_shortfall(asked, t->present,
                                           g_str_equal(t->source, "this machine") ? t->source
                                                                                  : "the machine")
                   : NULL;
@@ -111,6 +114,24 @@ read_sets(HostPlan *p, const HostTopology *t, const HostWish *w, GError **error)
     p->irqaffinity = w->irqaffinity ? read_list(p, t, "irqaffinity", w->irqaffinity, dialect, error)
                                     : hwloc_bitmap_dup(p->housekeeping);
     return p->irqaffinity != NULL;
+}
+
+/* What is not a list of words would end up on the command line as other parameters. Which words the
+ * kernel knows, the rules say. */
+static gboolean
+read_flags(HostPlan *p, const HostWish *w, GError **error)
+{
+    const char *flags = w->isolcpus ? w->isolcpus : DEFAULT_ISOLCPUS;
+
+    p->isolcpus = g_strdup(g_str_equal(flags, "none") ? "" : flags);
+    if (*flags && strspn(flags, "abcdefghijklmnopqrstuvwxyz_,") == strlen(flags))
+        return TRUE;
+    g_autofree char *shown = host_quote(flags, 60);
+    g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                "isolcpus \"%s\": want flags with commas between them (domain, managed_irq, nohz), "
+                "or none",
+                shown);
+    return FALSE;
 }
 
 /* The emulator's threads: near the vCPUs, so on their node when a housekeeping CPU is there. */
@@ -162,7 +183,8 @@ host_plan_new(const HostTopology *t, const HostFacts *facts, const HostWish *w, 
     p->items = g_ptr_array_new_with_free_func(item_free);
     p->warnings = g_ptr_array_new_with_free_func(g_free);
     p->ncpus = host_topology_ncpus(t);
-    p->isolcpus = g_strdup(w->isolcpus ? w->isolcpus : DEFAULT_ISOLCPUS);
+    if (!read_flags(p, w, error))
+        return NULL;
     p->other_cmdline = g_strdup(w->cmdline ? w->cmdline : "");
     p->share_cores = w->share_cores;
     p->fifo_priority = w->fifo_priority;
@@ -181,7 +203,7 @@ host_plan_new(const HostTopology *t, const HostFacts *facts, const HostWish *w, 
         .isolated = p->isolated,
         .nohz_full = TRUE,
         .rcu_nocbs = TRUE,
-        .isolcpus = p->isolcpus,
+        .isolcpus = *p->isolcpus ? p->isolcpus : NULL,
     };
     p->host_cmdline = host_partition_cmdline(&host);
     write_guest_cmdline(p);

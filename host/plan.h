@@ -12,10 +12,10 @@
 typedef enum { HOST_TSC_DEFAULT, HOST_TSC_NOWATCHDOG, HOST_TSC_RELIABLE } HostTsc;
 
 typedef struct {
-    /* Kernel dialect, against the machine's possible CPUs. NULL: what the other one leaves of the
-     * online ones; at least one is given. */
+    /* Kernel dialect; N is the last CPU present, on the machine planned for. NULL: what the other
+     * one leaves of the online ones; at least one is given. */
     const char *housekeeping, *isolated;
-    const char *isolcpus;       /* flags; NULL: "domain,managed_irq" */
+    const char *isolcpus;       /* flags; NULL: "domain,managed_irq"; "none": no isolcpus= */
     const char *irqaffinity;    /* kernel dialect; NULL: the housekeeping CPUs */
     const char *cmdline;        /* what the kernel gets besides, or NULL */
     unsigned int vcpus;         /* 0: as many as get a core of their own on one node */
@@ -48,7 +48,7 @@ typedef struct {
     unsigned int ncpus; /* possible CPUs */
     HostCpuset *housekeeping, *isolated;
     HostCpuset *irqaffinity;
-    char *isolcpus;      /* flags */
+    char *isolcpus;      /* flags; "": no isolcpus= */
     char *host_cmdline;  /* complete, without the wish's CMDLINE */
     char *other_cmdline; /* the wish's CMDLINE, "" when none */
     char *guest_cmdline;
@@ -69,8 +69,9 @@ typedef struct {
 
 /*
  * Reads the wish's lists and settles the rest. FACTS NULL: unknown. NULL with ERROR
- * (HOST_CPULIST_ERROR, HOST_ERROR_UNSUPPORTED) when a list can't be read, names CPUs the machine
- * can't have ("asked for 4-7, this machine has 0-3, nothing left"), or leaves nothing to plan.
+ * (HOST_CPULIST_ERROR, HOST_ERROR_UNSUPPORTED) when a list can't be read, names CPUs past the
+ * machine's last one ("asked for 4-7, this machine has 0-3, nothing left"), or leaves nothing to
+ * plan.
  */
 HostPlan *host_plan_new(const HostTopology *t, const HostFacts *facts, const HostWish *wish,
                         GError **error);

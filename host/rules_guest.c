@@ -54,7 +54,7 @@ check_pin_there(HostRules *r, unsigned int vcpu)
 static void
 check_floating(HostRules *r)
 {
-    GString *who = g_string_new(NULL);
+    g_autoptr(HostCpuset) who = hwloc_bitmap_alloc(); /* numbers of vCPUs */
     g_autoptr(HostCpuset) where = hwloc_bitmap_alloc();
 
     for (unsigned int v = 0; isolates_domains(r->p) && v < r->p->vcpus; v++) {
@@ -63,16 +63,16 @@ check_floating(HostRules *r)
         if (hwloc_bitmap_weight(in) < 2)
             continue;
         hwloc_bitmap_or(where, where, in);
-        g_string_append_printf(who, "%s%u", who->len ? ", " : "", v);
+        hwloc_bitmap_set(who, v);
     }
-    if (who->len) {
-        g_autofree char *list = host_cpulist_format(where);
-        host_rules_add(r, 'E', "pin-floating", "pin each vCPU to one CPU",
-                       "vCPU %s float over the CPUs %s, where the scheduler does not balance: all "
-                       "of them end up on the first, CPU %d",
-                       who->str, list, hwloc_bitmap_first(where));
-    }
-    g_string_free(who, TRUE);
+    if (hwloc_bitmap_iszero(who))
+        return;
+    g_autofree char *list = host_cpulist_format(where);
+    g_autofree char *vcpus = host_cpulist_format(who);
+    host_rules_add(r, 'E', "pin-floating", "pin each vCPU to one CPU",
+                   "vCPU %s: floating over the CPUs %s, where the scheduler does not balance; all "
+                   "of them end up on the first, CPU %d",
+                   vcpus, list, hwloc_bitmap_first(where));
 }
 
 /* Two vCPUs on one CPU, or on siblings of one core the guest knows nothing of. */
@@ -197,6 +197,9 @@ check_emulator(HostRules *r)
                        "the vCPUs are SCHED_FIFO and the emulator's threads may be on their CPUs "
                        "(%s): a vCPU that waits for one of them never lets it run",
                        *with_vcpus ? with_vcpus : "not pinned");
+    else if (hwloc_bitmap_iszero(p->emulator_pin))
+        host_rules_add(r, 'E', "emulator-unpinned", "pin the emulator to housekeeping CPUs only",
+                       "the emulator's threads are pinned to no CPU");
     else if (*isolated)
         host_rules_add(r, 'E', "emulator-isolated", "pin the emulator to housekeeping CPUs only",
                        "the emulator's threads may run on the isolated CPUs %s", isolated);

@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "host/cpulist.h"
+#include "host/root.h"
 
 typedef struct {
     unsigned int number; /* the kernel's */
@@ -34,10 +35,10 @@ typedef struct {
 } HostTopology;
 
 /*
- * ROOT: a folder holding `sys` ("/": this machine). The three sets and every core must be readable;
+ * A Linux machine. The three sets and every core must be readable;
  * missing NUMA files mean one node. CPU lists are read by the full parser. HOST_ERROR_IO.
  */
-HostTopology *host_topology_read(const char *root, GError **error);
+HostTopology *host_topology_read(const HostRoot *root, GError **error);
 /* An hwloc synthetic description ("pack:2 core:4 pu:2"), all CPUs online. HOST_ERROR_UNSUPPORTED
  * when hwloc refuses it. */
 HostTopology *host_topology_synthetic(const char *description, GError **error);
@@ -46,8 +47,7 @@ HostTopology *host_topology_xml(const char *path, GError **error);
 void host_topology_free(HostTopology *t);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostTopology, host_topology_free)
 
-/* Possible CPUs are 0..this-1: what `N` and `all` refer to (F02: those of the machine planned for).
- */
+/* Possible CPUs are 0..this-1: what the kernel's own lists count to. */
 unsigned int host_topology_ncpus(const HostTopology *t);
 /* The online threads of CPU's core, CPU among them; NULL when it is not online. Borrowed. */
 const HostCpuset *host_topology_siblings(const HostTopology *t, unsigned int cpu);
@@ -65,7 +65,4 @@ int host_topology_kind(const HostTopology *t, unsigned int cpu);
 GPtrArray *host_kinds_by_value(const HostCpuset *set, const guint64 *values, const char *what);
 /* Fills in KINDS and KINDS_FROM of a Linux machine whose ONLINE is known: by PMU (cpu_core,
  * cpu_atom), cpu_capacity, MIDR, or the maximum frequency, the first that tells. */
-void host_kinds_read(HostTopology *t, const char *root);
-/* For tests and readers of sysfs: the text of ROOT/FORMAT without its line end, or NULL. At most
- * 64 KiB. g_free. */
-char *host_sysfs_text(const char *root, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void host_kinds_read(HostTopology *t, const HostRoot *root);

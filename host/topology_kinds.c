@@ -51,7 +51,7 @@ host_kinds_by_value(const HostCpuset *set, const guint64 *values, const char *wh
 
 /* The PMUs of Intel's hybrid CPUs each name the CPUs they count on. */
 static GPtrArray *
-kinds_by_pmu(const HostTopology *t, const char *root)
+kinds_by_pmu(const HostTopology *t, const HostRoot *root)
 {
     static const char *const pmus[] = {"cpu_core", "cpu_atom", "cpu_lowpower"};
     GPtrArray *kinds = host_kinds_new();
@@ -59,7 +59,7 @@ kinds_by_pmu(const HostTopology *t, const char *root)
 
     for (gsize i = 0; i < G_N_ELEMENTS(pmus); i++) {
         g_autofree char *text =
-            host_sysfs_text(root, "sys/bus/event_source/devices/%s/cpus", pmus[i]);
+            host_root_linef(root, "sys/bus/event_source/devices/%s/cpus", pmus[i]);
         g_autoptr(HostCpuset) cpus =
             text ? host_cpulist_parse(text, HOST_CPULIST_KERNEL, 0, NULL, NULL) : NULL;
         if (!cpus)
@@ -78,7 +78,7 @@ kinds_by_pmu(const HostTopology *t, const char *root)
 }
 
 static GPtrArray *
-kinds_by_file(const HostTopology *t, const char *root, const char *file, const char *what)
+kinds_by_file(const HostTopology *t, const HostRoot *root, const char *file, const char *what)
 {
     gsize n = (gsize)host_cpuset_last(t->online) + 1;
     g_autofree guint64 *values = g_new0(guint64, n);
@@ -86,7 +86,7 @@ kinds_by_file(const HostTopology *t, const char *root, const char *file, const c
 
     hwloc_bitmap_foreach_begin(cpu, t->online)
     {
-        g_autofree char *text = host_sysfs_text(root, CPU_DIR "/cpu%u/%s", cpu, file);
+        g_autofree char *text = host_root_linef(root, CPU_DIR "/cpu%u/%s", cpu, file);
         if (!text || !g_ascii_string_to_unsigned(text, 10, 1, G_MAXUINT64, &values[cpu], NULL))
             return NULL;
     }
@@ -99,7 +99,7 @@ kinds_by_file(const HostTopology *t, const char *root, const char *file, const c
 #define MIDR_REVISION G_GUINT64_CONSTANT(0xf)
 
 static GPtrArray *
-kinds_by_midr(const HostTopology *t, const char *root)
+kinds_by_midr(const HostTopology *t, const HostRoot *root)
 {
     GPtrArray *kinds = host_kinds_new();
     unsigned int cpu;
@@ -107,7 +107,7 @@ kinds_by_midr(const HostTopology *t, const char *root)
     hwloc_bitmap_foreach_begin(cpu, t->online)
     {
         g_autofree char *text =
-            host_sysfs_text(root, CPU_DIR "/cpu%u/regs/identification/midr_el1", cpu);
+            host_root_linef(root, CPU_DIR "/cpu%u/regs/identification/midr_el1", cpu);
         char *end = NULL;
         guint64 midr = text ? g_ascii_strtoull(text, &end, 16) : 0;
         if (!midr || *end) {
@@ -132,7 +132,7 @@ kinds_by_midr(const HostTopology *t, const char *root)
 }
 
 void
-host_kinds_read(HostTopology *t, const char *root)
+host_kinds_read(HostTopology *t, const HostRoot *root)
 {
     const char *from = "PMUs' cpus files";
     GPtrArray *kinds = kinds_by_pmu(t, root);

@@ -1,62 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A Linux machine's topology from its files: Documentation/admin-guide/cputopology.rst. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "host/error.h"
-#include "host/quote.h"
 #include "host/topology_private.h"
 
 #define CPU_DIR "sys/devices/system/cpu"
 #define NODE_DIR "sys/devices/system/node"
 
-char *
-host_sysfs_text(const char *root, const char *format, ...)
-{
-    char text[HOST_CPULIST_MAX_BYTES];
-    va_list args;
-    gsize len = 0;
-    ssize_t n;
-
-    va_start(args, format);
-    g_autofree char *name = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_autofree char *path = g_build_filename(root, name, NULL);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return NULL;
-    while ((n = read(fd, text + len, sizeof text - len)) > 0)
-        len += (gsize)n;
-    close(fd);
-    /* A file that fills the buffer was cut, and half a list is another list. */
-    if (n < 0 || len == sizeof text || memchr(text, '\0', len))
-        return NULL;
-    return g_strchomp(g_strndup(text, len));
-}
-
 /* A list the kernel wrote: plain ranges, no N. ERROR names the file. */
 static HostCpuset *
-parse_file(const char *root, const char *name, const char *text, GError **error)
+parse_file(const HostRoot *root, const char *name, const char *text, GError **error)
 {
     g_autoptr(GError) reason = NULL;
     HostCpuset *set = host_cpulist_parse(text, HOST_CPULIST_KERNEL, 0, NULL, &reason);
 
-    if (!set)
-        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "%s/%s: %s", root, name, reason->message);
+    if (!set) {
+        g_autofree char *path = g_build_filename(host_root_path(root), name, NULL);
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "%s: %s", path, reason->message);
+    }
     return set;
 }
 
 static HostCpuset *
-read_set(const char *root, const char *what, GError **error)
+read_set(const HostRoot *root, const char *what, GError **error)
 {
     g_autofree char *name = g_strdup_printf(CPU_DIR "/%s", what);
-    g_autofree char *text = host_sysfs_text(root, "%s", name);
+    g_autofree char *text = host_root_line(root, name);
 
     if (!text) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "%s/%s can't be read", root, name);
+        g_autofree char *path = g_build_filename(host_root_path(root), name, NULL);
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "%s can't be read", path);
         return NULL;
     }
     return parse_file(root, name, text, error);
@@ -64,13 +36,13 @@ read_set(const char *root, const char *what, GError **error)
 
 /* core_cpus_list is thread_siblings_list's name since 5.3. NULL without ERROR: neither is there. */
 static HostCpuset *
-read_siblings(const char *root, unsigned int cpu, GError **error)
+read_siblings(const HostRoot *root, unsigned int cpu, GError **error)
 {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
 
     for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *name = g_strdup_printf(CPU_DIR "/cpu%u/topology/%s", cpu, names[i]);
-        g_autofree char *text = host_sysfs_text(root, "%s", name);
+        g_autofree char *text = host_root_line(root, name);
         if (text)
             return parse_file(root, name, text, error);
     }
@@ -79,7 +51,7 @@ read_siblings(const char *root, unsigned int cpu, GError **error)
 
 /* The width of a core comes from the lists, whatever their shape. */
 static gboolean
-read_cores(HostTopology *t, const char *root, GError **error)
+read_cores(HostTopology *t, const HostRoot *root, GError **error)
 {
     g_autoptr(HostCpuset) seen = hwloc_bitmap_alloc();
     unsigned int cpu, unknown = 0;
@@ -102,7 +74,7 @@ read_cores(HostTopology *t, const char *root, GError **error)
         hwloc_bitmap_and(core, core, t->online);
         if (hwloc_bitmap_intersects(core, seen)) {
             g_set_error(error, HOST_ERROR, HOST_ERROR_IO,
-                        "%s/" CPU_DIR "/cpu%u/topology: its core overlaps another one", root, cpu);
+                        CPU_DIR "/cpu%u/topology: its core overlaps another one", cpu);
             return FALSE;
         }
         hwloc_bitmap_or(seen, seen, core);
@@ -118,9 +90,9 @@ read_cores(HostTopology *t, const char *root, GError **error)
 }
 
 static gboolean
-read_nodes(HostTopology *t, const char *root, GError **error)
+read_nodes(HostTopology *t, const HostRoot *root, GError **error)
 {
-    g_autofree char *text = host_sysfs_text(root, NODE_DIR "/online");
+    g_autofree char *text = host_root_line(root, NODE_DIR "/online");
     g_autoptr(HostCpuset) numbers = NULL;
     unsigned int number;
 
@@ -134,7 +106,7 @@ read_nodes(HostTopology *t, const char *root, GError **error)
     hwloc_bitmap_foreach_begin(number, numbers)
     {
         g_autofree char *name = g_strdup_printf(NODE_DIR "/node%u/cpulist", number);
-        g_autofree char *list = host_sysfs_text(root, "%s", name);
+        g_autofree char *list = host_root_line(root, name);
         g_autoptr(HostCpuset) cpus = list ? parse_file(root, name, list, error) : NULL;
         if (list && !cpus)
             return FALSE;
@@ -152,9 +124,10 @@ read_nodes(HostTopology *t, const char *root, GError **error)
 }
 
 HostTopology *
-host_topology_read(const char *root, GError **error)
+host_topology_read(const HostRoot *root, GError **error)
 {
-    g_autoptr(HostTopology) t = host_topology_new(g_str_equal(root, "/") ? "this machine" : root);
+    g_autoptr(HostTopology) t =
+        host_topology_new(host_root_is_machine(root) ? "this machine" : host_root_path(root));
 
     t->possible = read_set(root, "possible", error);
     t->present = t->possible ? read_set(root, "present", error) : NULL;
@@ -164,7 +137,7 @@ host_topology_read(const char *root, GError **error)
     if (!hwloc_bitmap_isincluded(t->online, t->present) ||
         !hwloc_bitmap_isincluded(t->present, t->possible) || hwloc_bitmap_iszero(t->online)) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_IO,
-                    "%s/" CPU_DIR ": online, present and possible contradict each other", root);
+                    CPU_DIR ": online, present and possible contradict each other");
         return NULL;
     }
     if (!read_cores(t, root, error) || !read_nodes(t, root, error))

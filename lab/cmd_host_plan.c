@@ -50,7 +50,7 @@ options_clear(Options *o)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
 static HostTopology *
-read_topology(const Options *o, GError **error)
+read_topology(const Options *o, HostFacts **facts, GError **error)
 {
     if (o->topology && o->root) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
@@ -60,7 +60,12 @@ read_topology(const Options *o, GError **error)
     if (o->topology)
         return g_str_has_suffix(o->topology, ".xml") ? host_topology_xml(o->topology, error)
                                                      : host_topology_synthetic(o->topology, error);
-    return host_topology_read(o->root ? o->root : "/", error);
+    g_autoptr(HostRoot) root = host_root_open(o->root, error);
+    if (!root)
+        return NULL;
+    HostTopology *t = host_topology_read(root, error);
+    *facts = t ? host_facts_read(root) : NULL;
+    return t;
 }
 
 static gboolean
@@ -121,6 +126,8 @@ print_plan(const Options *o, const HostPlan *p, const HostTopology *t)
     if (o->export) {
         for (guint i = 0; i < findings->len; i++) {
             const HostRuleFinding *f = findings->pdata[i];
+            if (f->severity == 'N')
+                continue;
             fprintf(stderr, "nohzlab " NAME ": %s %s: %s%s%s\n",
                     host_rule_severity_name(f->severity), f->rule, f->message,
                     *f->advice ? "; do: " : "", f->advice);
@@ -170,7 +177,7 @@ lab_cmd_host_plan(int argc, char **argv)
         {"fifo", 0, 0, G_OPTION_ARG_INT, &o.fifo,
          "SCHED_FIFO priority of the vCPUs (default: 0, not real-time)", "PRIORITY"},
         {"isolcpus", 0, 0, G_OPTION_ARG_STRING, &o.isolcpus,
-         "Flags of isolcpus= (default: domain,managed_irq)", "FLAGS"},
+         "Flags of isolcpus=, or none (default: domain,managed_irq)", "FLAGS"},
         {"irqaffinity", 0, 0, G_OPTION_ARG_STRING, &o.irqaffinity,
          "CPUs of interrupts that no driver places (default: housekeeping)", "CPUS"},
         {"tsc", 0, 0, G_OPTION_ARG_STRING, &o.tsc,
@@ -201,10 +208,10 @@ lab_cmd_host_plan(int argc, char **argv)
     }
     if (!read_wish(&o, &wish, &error))
         return lab_command_fail(NAME, error);
-    g_autoptr(HostTopology) t = read_topology(&o, &error);
+    g_autoptr(HostFacts) facts = NULL; /* of a description nothing is known */
+    g_autoptr(HostTopology) t = read_topology(&o, &facts, &error);
     if (!t)
         return lab_command_fail(NAME, error);
-    g_autoptr(HostFacts) facts = o.topology ? NULL : host_facts_read(o.root ? o.root : "/");
     g_autoptr(HostPlan) p = host_plan_new(t, facts, &wish, &error);
     if (!p)
         return lab_command_fail(NAME, error);
