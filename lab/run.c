@@ -9,6 +9,7 @@
 #include "host/channel.h"
 #include "host/error.h"
 #include "host/guest.h"
+#include "host/reaper.h"
 #include "host/threads.h"
 #include "lab/console.h"
 #include "lab/files.h"
@@ -58,6 +59,10 @@ lab_step_name(LabStep s)
 static void
 enter(LabRun *run, LabStep step, const char *what)
 {
+    g_debug("%s: %s%s%s", run->name ? run->name : run->record->id, lab_step_name(step),
+            what ? " " : "", what ? what : "");
+    if (step == LAB_STEP_END && run->step != LAB_STEP_END)
+        host_reaper_hold(); /* until on_destroyed */
     run->step = step;
     run->progress(run, step, what, run->data);
 }
@@ -327,8 +332,12 @@ on_boot_timeout(gpointer data)
     else if (lab_console_bytes(run->console) == 0)
         run_fail(run, RES_OUTCOME_BOOT, "no-console",
                  "nothing came from the guest's console within %" G_GUINT64_FORMAT
-                 " s: is %s a kernel for this machine, and is console=ttyS0 on its command line?",
-                 run->params->boot_timeout_s, run->image->kernel->path);
+                 " s: is %s a kernel for this machine, and is console=ttyS0 on its command line?%s",
+                 run->params->boot_timeout_s, run->image->kernel->path,
+                 run->params->platform == LAB_PLATFORM_METAL
+                     ? " Or this machine's KVM can't run a kernel (nohzlab doctor): platform bare "
+                       "does without"
+                     : "");
     else
         run_fail(run, RES_OUTCOME_BOOT, "timeout",
                  "the guest was not ready within %" G_GUINT64_FORMAT
@@ -358,6 +367,7 @@ on_started(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
     gboolean ok = host_guest_start_finish(run->guest, result, &error);
 
     run->starting = FALSE;
+    host_reaper_release();
     note_threads(run);
     if (run->cancelled) {
         run_end(run);
@@ -433,6 +443,7 @@ lab_run_start(LabRun *run)
     run->guest =
         host_guest_new(lab_session_conn(run->session), run->name, run->xml, on_stopped, run);
     run->starting = TRUE;
+    host_reaper_hold();
     host_guest_start(run->guest, &spec, on_started, run);
 }
 
@@ -506,6 +517,7 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
 {
     LabRun *run = data;
 
+    host_reaper_release();
     g_clear_pointer(&run->guest, host_guest_free);
     if (!run->cancelled && run->record->outcome == RES_OUTCOME_DONE)
         judge(run);

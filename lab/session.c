@@ -11,6 +11,7 @@
 #include "host/error.h"
 #include "host/guest.h"
 #include "host/kvm.h"
+#include "host/reaper.h"
 #include "lab/files.h"
 
 #define GUESTS_FILE "guests"
@@ -135,7 +136,13 @@ lab_session_open(const LabSessionConfig *config, GError **error)
     g_autofree char *virt_cache =
         g_canonicalize_filename(config->kvm ? "libvirt-kvm" : "libvirt", s->cache_dir);
     s->conn = host_conn_open(config->uri, s->run_dir, virt_cache, error);
-    return s->conn ? g_steal_pointer(&s) : NULL;
+    if (!s->conn)
+        return NULL;
+    /* Where libvirt has to learn about QEMU first, it starts some: before we are the ones to reap
+     * them. */
+    host_conn_qemu_version(s->conn, NULL);
+    host_reaper_init();
+    return g_steal_pointer(&s);
 }
 
 void
