@@ -113,5 +113,5 @@ host_irqbalance_meaning(const char *mask, const char *list, const char *version_
                                 "then bans the isolated and nohz_full CPUs, in newer ones none"));
     if (version <= LAST_EMPTY_IS_UNSET)
         return automatic("IRQBALANCE_BANNED_CPULIST is empty, which up to 1.9.5 is as if unset");
-    return bans(hwloc_bitmap_alloc(), "IRQBALANCE_BANNED_CPULIST", list, " since 1.9.6");
+    return bans(hwloc_bitmap_alloc(), "IRQBALANCE_BANNED_CPULIST", list, " after 1.9.5");
 }
