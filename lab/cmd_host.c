@@ -14,11 +14,6 @@ const LabCommand lab_host_commands[] = {
     {PREFIX "apply", "", "set what of a partition can be had without a reboot", lab_cmd_host_apply},
     {PREFIX "restore", "", "put back what host apply set, also after it was killed",
      lab_cmd_host_restore},
-    {PREFIX "check", "", "say what is in force on this machine, and what is not",
-     lab_cmd_host_check},
-    {PREFIX "apply", "", "set what can be set without a reboot, and remember what was there",
-     lab_cmd_host_apply},
-    {PREFIX "restore", "", "put back what apply has set", lab_cmd_host_restore},
     {NULL, NULL, NULL, NULL},
 };
 
