@@ -3,14 +3,20 @@
 
 #include <string.h>
 
-#define LINE_BYTES 512 /* of a line, looked at; a longer one is cut for the search only */
+#define LINE_BYTES 512 /* of a line, looked at */
 #define SHOWN_BYTES 200
+#define COMPLAINT "nohzlab: "
+/* Looked for anywhere in a line, however long, since a program may have left it open when the
+ * kernel began to speak. */
+static const char panic_mark[] = "Kernel panic - not syncing: ";
 
 struct LabConsole {
     GString *head; /* at most LAB_CONSOLE_HEAD_BYTES */
     GString *tail; /* at most twice LAB_CONSOLE_TAIL_BYTES, cut back to it when full */
     guint64 bytes;
-    GString *line; /* the current one, at most LINE_BYTES */
+    GString *line;       /* the current one, at most LINE_BYTES */
+    gsize marked;        /* how much of panic_mark was just read */
+    GString *after_mark; /* once all of it was: the rest of its line, at most LINE_BYTES */
     char *last_line, *panic, *complaint;
 };
 
@@ -33,40 +39,55 @@ lab_console_free(LabConsole *c)
     g_string_free(c->head, TRUE);
     g_string_free(c->tail, TRUE);
     g_string_free(c->line, TRUE);
+    if (c->after_mark)
+        g_string_free(c->after_mark, TRUE);
     g_free(c->last_line);
     g_free(c->panic);
     g_free(c->complaint);
     g_free(c);
 }
 
-/* TEXT with everything but printable ASCII as '?', since it is shown on terminals. */
+/* TEXT with everything but printable ASCII as '?', since it is shown on terminals. White space is
+ * none of that: a serial console ends its lines with a carriage return, too. */
 static char *
 printable(const char *text)
 {
     char *shown = g_strndup(text, SHOWN_BYTES);
 
     for (char *p = shown; *p; p++) {
-        if (!g_ascii_isprint(*p))
+        if (g_ascii_isspace(*p))
+            *p = ' ';
+        else if (!g_ascii_isprint(*p))
             *p = '?';
     }
     return g_strstrip(shown);
 }
 
-/* What follows MARK in the line, kept in *FOUND the first time. */
 static void
-look_for(char **found, const char *line, const char *mark)
+look_for_panic(LabConsole *c, char byte)
 {
-    const char *at = *found ? NULL : strstr(line, mark);
-
-    if (at)
-        *found = printable(at + strlen(mark));
+    if (c->after_mark) {
+        if (c->after_mark->len < LINE_BYTES)
+            g_string_append_c(c->after_mark, byte);
+        return;
+    }
+    /* Its first letter is not in it again, so a match can't begin within another one. */
+    if (byte == panic_mark[c->marked])
+        c->marked++;
+    else
+        c->marked = byte == panic_mark[0];
+    if (c->marked == strlen(panic_mark))
+        c->after_mark = g_string_new(NULL);
 }
 
 static void
 end_line(LabConsole *c)
 {
-    look_for(&c->panic, c->line->str, "Kernel panic - not syncing: ");
-    look_for(&c->complaint, c->line->str, "nohzlab: ");
+    c->marked = 0;
+    if (c->after_mark && !c->panic)
+        c->panic = printable(c->after_mark->str);
+    if (!c->complaint && g_str_has_prefix(c->line->str, COMPLAINT))
+        c->complaint = printable(c->line->str + strlen(COMPLAINT));
     g_autofree char *shown = printable(c->line->str);
     if (*shown) {
         g_free(c->last_line);
@@ -79,10 +100,13 @@ static void
 look_at(LabConsole *c, const char *bytes, gsize len)
 {
     for (gsize i = 0; i < len; i++) {
-        if (bytes[i] == '\n')
+        if (bytes[i] == '\n') {
             end_line(c);
-        else if (c->line->len < LINE_BYTES && bytes[i] != '\0')
-            g_string_append_c(c->line, bytes[i]);
+        } else if (bytes[i] != '\0') {
+            look_for_panic(c, bytes[i]);
+            if (c->line->len < LINE_BYTES)
+                g_string_append_c(c->line, bytes[i]);
+        }
     }
 }
 
