@@ -2,51 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # nohzlab host plan as a whole: what it prints where, and how it ends.
 # Starts no guest.
-B=${B:-build}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-count=0
+. lab/tap.sh
 
-# run WANTED_STATUS ARGUMENT...: leaves $tmp/out and $tmp/err.
-run() {
-    wanted=$1
+four='core:4 pu:1'
+# plan EXIT ARGUMENTS...
+plan() {
+    status=$1
     shift
-    status=0
-    "$B/nohzlab" host "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
-    [ "$status" = "$wanted" ] || echo "# exit status $status, not $wanted: nohzlab host $*" >>"$tmp/why"
+    lab "$status" host plan "$@"
 }
+in_out() { grep -qF -e "$1" "$out"; }
+in_err() { grep -qF -e "$1" "$err"; }
 
-# has FILE TEXT
-has() {
-    grep -qF -- "$2" "$tmp/$1" || echo "# $1 has no \"$2\"" >>"$tmp/why"
+printed() {
+    plan 0 --topology "$four" --housekeeping 0 --isolated 1-N --guest-vcpus 2 && [ ! -s "$err" ] &&
+        in_out 'isolcpus=domain,managed_irq,1-3 nohz_full=1-3 rcu_nocbs=1-3 irqaffinity=0' &&
+        in_out 'vCPU 1    CPU 2' && in_out 'emulator and iothreads: CPU 0'
 }
-
-empty() {
-    [ ! -s "$tmp/$1" ] || echo "# $1 is not empty: $(head -n 1 "$tmp/$1")" >>"$tmp/why"
-}
-
-done_with() {
-    count=$((count + 1))
-    if [ -s "$tmp/why" ]; then
-        echo "not ok $count - $1"
-        cat "$tmp/why" >&2
-    else
-        echo "ok $count - $1"
-    fi
-    : >"$tmp/why"
-}
-: >"$tmp/why"
-
-run 0 plan --topology 'core:4 pu:1' --housekeeping 0 --isolated 1-N --guest-vcpus 2
-has out 'isolcpus=domain,managed_irq,1-3 nohz_full=1-3 rcu_nocbs=1-3 irqaffinity=0'
-has out 'vCPU 1    CPU 2'
-has out 'emulator and iothreads: CPU 0'
-empty err
-done_with 'a plan is printed'
-
-run 0 plan --topology 'core:4 pu:1' --isolated 1-N --json
-if command -v python3 >/dev/null; then
-    python3 - "$tmp/out" <<'PY' >>"$tmp/why" 2>&1 || echo '# JSON differs' >>"$tmp/why"
+json() {
+    plan 0 --topology "$four" --isolated 1-N --json &&
+        python3 - "$out" <<'PY'
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["refused"] is False, d
@@ -55,65 +30,69 @@ assert d["plan"]["vcpupin"] == ["1", "2", "3"], d
 assert d["plan"]["emulatorpin"] == "0", d
 assert all(i["why"] for i in d["plan"]["items"]), d
 PY
-    done_with 'JSON holds the plan'
+}
+bigger_host() {
+    plan 2 --topology "$four" --isolated 4-7 && [ ! -s "$out" ] &&
+        in_err 'asked for 4-7, the machine has 0-3, nothing left'
+}
+split() {
+    plan 2 --topology 'core:4 pu:2' --housekeeping 0 --isolated 1-N && [ ! -s "$out" ] &&
+        in_err 'error smt-split: CPU 1 is isolated, but shares its core with CPU 0' && in_err 'Refused'
+}
+no_export() {
+    plan 2 --topology "$four" --isolated 0-N --export "$1" && [ ! -s "$out" ] &&
+        in_err 'error no-housekeeping'
+}
+refused_json() {
+    plan 2 --topology "$four" --isolated 0-N --json && in_out '"refused" : true' &&
+        in_out '"plan" : null'
+}
+export_only() {
+    plan 0 --topology "$four" --isolated 1-N --export cmdline && [ ! -s "$err" ] &&
+        [ "$(wc -l <"$out")" -eq 1 ]
+}
+fake_root() {
+    cpu=$state/root/sys/devices/system/cpu
+    mkdir -p "$cpu" && echo 0-7 >"$cpu/possible" && echo 0-3 >"$cpu/present" &&
+        echo "$1" >"$cpu/online"
+}
+offline() {
+    fake_root 0-2 && plan 2 --root "$state/root" --isolated 1-2 --vcpupin 0=3 &&
+        in_err 'vCPU 0 is pinned to CPU 3, which is offline'
+}
+online() {
+    fake_root 0-3 && plan 0 --root "$state/root" --isolated 1-N --vcpupin 0=3 && in_out 'vCPU 0    CPU 3'
+}
+
+ok 'a plan is printed' printed
+if command -v python3 >/dev/null; then
+    ok 'JSON holds the plan' json
 else
-    count=$((count + 1))
-    echo "ok $count - JSON holds the plan # SKIP python3 is not installed"
+    skip 'JSON holds the plan' 'python3 is not installed'
 fi
-
-run 2 plan --topology 'core:4 pu:1' --isolated 4-7
-has err 'asked for 4-7, the machine has 0-3, nothing left'
-empty out
-done_with 'a plan for a bigger host is none'
-
-run 2 plan --topology 'core:4 pu:2' --housekeeping 0 --isolated 1-N
-has err 'error smt-split: CPU 1 is isolated, but shares its core with CPU 0'
-has err 'Refused'
-empty out
-done_with 'a refused plan prints no plan'
-
+ok 'a plan for a bigger host is none' bigger_host
+ok 'a refused plan prints no plan' split
 for format in cmdline guest-cmdline libvirt tuned systemd; do
-    run 2 plan --topology 'core:4 pu:1' --isolated 0-N --export $format
-    has err 'error no-housekeeping'
-    empty out
+    ok "a refused plan does not export $format" no_export $format
 done
-done_with 'a refused plan exports nothing'
-
-run 2 plan --topology 'core:4 pu:1' --isolated 0-N --json
-has out '"refused" : true'
-has out '"plan" : null'
-done_with 'JSON of a refused plan has the findings and no plan'
-
-run 0 plan --topology 'core:4 pu:1' --isolated 1-N --export cmdline
-[ "$(wc -l <"$tmp/out")" = 1 ] || echo '# not one line' >>"$tmp/why"
-empty err
-done_with 'an export is all there is on stdout'
-
-run 2 plan --topology 'core:4 pu:1' --isolated 1-N --export grub
-has err 'cmdline, guest-cmdline, libvirt, tuned or systemd'
-run 2 plan --topology 'core:4 pu:1' --isolated 1-N --export cmdline --json
-run 2 plan --topology 'core:4 pu:1' --root / --isolated 1
-run 2 plan --topology 'nonsense' --isolated 1
-run 2 plan --root "$tmp" --isolated 1
-has err 'cpu/possible can'
-run 2 plan --topology 'core:4 pu:1' --isolated 1 --fifo 100
-run 2 plan --topology 'core:4 pu:1' --isolated 1 --guest-vcpus -1
-run 2 plan --topology 'core:4 pu:1' --isolated 1 --tsc maybe
-run 2 plan --topology 'core:4 pu:1'
-has err 'say which CPUs'
-run 2 plan --topology 'core:4 pu:1' --isolated 1 extra
-run 2 nonsense
-run 2
-done_with 'wrong usage is refused'
-
-run 0 plan --help
-for option in housekeeping isolated guest-vcpus vcpupin emulatorpin export json root topology; do
-    has out "--$option"
+ok 'JSON of a refused plan has the findings and no plan' refused_json
+ok 'an export is all there is on stdout' export_only
+ok 'a pin to an offline CPU is refused' offline
+ok 'and accepted once it is online' online
+ok 'an unknown export' plan 2 --topology "$four" --isolated 1-N --export grub
+ok 'two formats' plan 2 --topology "$four" --isolated 1-N --export cmdline --json
+ok 'two machines' plan 2 --topology "$four" --root / --isolated 1
+ok 'no such machine' plan 2 --topology nonsense --isolated 1
+ok 'a root without a machine' plan 2 --root "$state" --isolated 1
+ok 'a priority out of range' plan 2 --topology "$four" --isolated 1 --fifo 100
+ok 'vCPUs out of range' plan 2 --topology "$four" --isolated 1 --guest-vcpus -1
+ok 'an unknown way of tsc=' plan 2 --topology "$four" --isolated 1 --tsc maybe
+ok 'no wish' plan 2 --topology "$four"
+ok 'an argument too many' plan 2 --topology "$four" --isolated 1 extra
+ok 'an unknown command of host' lab 2 host nonsense
+ok 'host alone' lab 2 host
+ok 'host --help' lab 0 host --help
+for option in $(sed -n 's/^        {"\([a-z-]*\)",.*/\1/p' lab/cmd_host_plan.c); do
+    ok "host plan --help has --$option" sh -c "'$B/nohzlab' host plan --help | grep -q -e '--$option\\b'"
 done
-has out "the kernel's CPU numbers"
-has out 'Exit codes:'
-run 0 --help
-has out 'plan'
-done_with '--help tells'
-
-echo "1..$count"
+done_testing
