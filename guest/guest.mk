@@ -8,7 +8,7 @@ GUEST_TEST_PROGRAMS := $(B)/guest/misbehave
 GUEST_PURE := word job own_lines cpus interrupts steady
 guest_static = $(patsubst %,$(B)/guest/static/%.o,$(1))
 
-$(B)/guest/init: $(call guest_static,init word job own_lines collect cpus facts port power setup workload)
+$(B)/guest/init: $(call guest_static,init word job own_lines collect cpus facts lab_host port power setup workload)
 $(B)/guest/syscall-loop: $(call guest_static,syscall_loop loops steady interrupts cpus word)
 $(B)/guest/misbehave: $(call guest_static,misbehave)
 $(GUEST_PROGRAMS) $(GUEST_TEST_PROGRAMS):

@@ -12,6 +12,7 @@
 #include "guest/cpus.h"
 #include "guest/facts.h"
 #include "guest/job.h"
+#include "guest/lab_host.h"
 #include "guest/port.h"
 #include "guest/power.h"
 #include "guest/setup.h"
@@ -83,6 +84,8 @@ main(void)
         give_up(why);
     }
     if (!bm_job_parse(&job, job_text, job_len, why, sizeof why))
+        give_up(why);
+    if (!bm_lab_host_prepare(&job, why, sizeof why))
         give_up(why);
     stay_off_the_measured();
     bm_facts_send(&facts, &port);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "guest/job.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,6 +100,67 @@ barriers_line(BmJob *job, char **words, size_t n, bool *seen)
     return NULL;
 }
 
+static const char *
+put_line(BmJob *job, char **words, size_t n)
+{
+    if (n != 3)
+        return "expected \"put PATH WORD\"";
+    if (job->n_puts == BM_PUTS_MAX)
+        return "too many puts";
+    if (!bm_word_decode(words[1]) || !bm_word_decode(words[2]))
+        return "the path or the text is not a well-formed word";
+    if (words[1][0] != '/')
+        return "a path to put text into must be absolute";
+    job->puts[job->n_puts++] = (BmPut){words[1], words[2]};
+    return NULL;
+}
+
+static const char *
+stamp_line(BmJob *job, char **words, size_t n)
+{
+    BmStamp *stamp = &job->stamps[job->n_stamps];
+
+    if (n != 3)
+        return "expected \"stamp PATH TIME_S\"";
+    if (job->n_stamps == BM_STAMPS_MAX)
+        return "too many stamps";
+    if (!bm_word_decode(words[1]) || words[1][0] != '/')
+        return "a path to stamp is a well-formed word and absolute";
+    if (!bm_number_parse(words[2], UINT_MAX, &stamp->time_s))
+        return "a time is a number up to 4294967295";
+    stamp->path = words[1];
+    job->n_stamps++;
+    return NULL;
+}
+
+static const char *
+host_line(BmJob *job, size_t n)
+{
+    if (n != 1)
+        return "expected \"lab-host\"";
+    if (job->lab_host)
+        return "lab-host is given twice";
+    job->lab_host = true;
+    return NULL;
+}
+
+/* What is said once, before the workloads; FOUND tells whether the line was such a one. */
+static const char *
+set_up_line(BmJob *job, char **words, size_t n, bool *barriers_seen, bool *found)
+{
+    bool barriers = strcmp(words[0], "barriers") == 0, host = strcmp(words[0], "lab-host") == 0,
+         put = strcmp(words[0], "put") == 0, stamp = strcmp(words[0], "stamp") == 0;
+
+    *found = barriers || host || put || stamp;
+    if (barriers)
+        return barriers_line(job, words, n, barriers_seen);
+    if (*found && job->n_workloads > 0)
+        return "lab-host, put and stamp come before the workloads";
+    if (host)
+        return host_line(job, n);
+    return put ? put_line(job, words, n) : stamp ? stamp_line(job, words, n) : NULL;
+}
+
 typedef struct {
     bool started, barriers_seen, inside, done;
 } State;
@@ -109,6 +171,8 @@ job_line(BmJob *job, State *s, char *line)
     char *words[3];
     size_t n = bm_words_split(line, words, 3);
     BmWorkload *w = &job->workloads[job->n_workloads];
+    const char *wrong;
+    bool found;
 
     if (n == 0)
         return "expected one to three words, one space between them";
@@ -133,10 +197,12 @@ job_line(BmJob *job, State *s, char *line)
         s->inside = true;
         return workload_start(job, words, n);
     }
-    if (strcmp(words[0], "barriers") == 0)
-        return barriers_line(job, words, n, &s->barriers_seen);
+    wrong = set_up_line(job, words, n, &s->barriers_seen, &found);
+    if (found)
+        return wrong;
     if (n != 1 || strcmp(words[0], "done") != 0)
-        return "expected \"workload\", \"barriers\" or \"done\"";
+        return "expected \"workload\", \"barriers\", \"lab-host\", \"put\", \"stamp\" or "
+               "\"done\"";
     s->done = true;
     return NULL;
 }

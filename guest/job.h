@@ -16,7 +16,20 @@ typedef struct {
 } BmWorkload;
 
 typedef struct {
+    const char *path, *text;
+} BmPut;
+
+typedef struct {
+    const char *path;
+    unsigned long time_s;
+} BmStamp;
+
+typedef struct {
     bool barriers; /* wait for the host at each */
+    bool lab_host; /* guests will run in this guest */
+    BmPut puts[BM_PUTS_MAX];
+    BmStamp stamps[BM_STAMPS_MAX];
+    size_t n_puts, n_stamps;
     BmWorkload workloads[BM_WORKLOADS_MAX];
     size_t n_workloads;
 } BmJob;

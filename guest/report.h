@@ -18,6 +18,8 @@
 #define BM_WORKLOADS_MAX 32              /* workloads in one job */
 #define BM_ARGV_MAX 64                   /* arguments of one workload */
 #define BM_COLLECT_MAX 16                /* files collected from one workload */
+#define BM_PUTS_MAX 64                   /* `put` lines in one job */
+#define BM_STAMPS_MAX 16                 /* `stamp` lines in one job */
 #define BM_NAME_MAX 64                   /* characters of a workload's, loop's or value's name */
 #define BM_FILE_NAME_MAX 128             /* characters of a collected file's name */
 #define BM_TIMEOUT_MAX_S 86400           /* longest timeout of one workload */

@@ -13,6 +13,10 @@
 #define START "nohzlab-job 1\n"
 
 static const char whole[] = START "barriers host\n"
+                                  "lab-host\n"
+                                  "put /etc/a%20b one%0A\n"
+                                  "put /etc/a%20b two%0A\n"
+                                  "stamp /usr/bin/x 1767225600\n"
                                   "workload first 60\n"
                                   "cpu 1\n"
                                   "argv /bin/syscall-loop\n"
@@ -44,6 +48,12 @@ test_job(void)
 
     g_assert_true(parse(&job, whole, strlen(whole), &copy, why));
     g_assert_true(job.barriers);
+    g_assert_true(job.lab_host);
+    g_assert_cmpuint(job.n_puts, ==, 2);
+    g_assert_cmpstr(job.puts[0].path, ==, "/etc/a b");
+    g_assert_cmpstr(job.puts[1].text, ==, "two\n");
+    g_assert_cmpuint(job.n_stamps, ==, 1);
+    g_assert_cmpuint(job.stamps[0].time_s, ==, 1767225600);
     g_assert_cmpuint(job.n_workloads, ==, 2);
     g_assert_cmpstr(job.workloads[0].name, ==, "first");
     g_assert_cmpuint(job.workloads[0].timeout_s, ==, 60);
@@ -81,6 +91,15 @@ static const struct {
     {START "barriers maybe\n", "job line 2: expected \"barriers host\""},
     {START "barriers host\nbarriers none\n", "job line 3: barriers is given once"},
     {START "frob\n", "job line 2: expected \"workload\""},
+    {START "put /x\n", "job line 2: expected \"put PATH WORD\""},
+    {START "put x y\n", "job line 2: a path to put text into"},
+    {START "put /x y%\n", "job line 2: the path or the text"},
+    {START "stamp /x -1\n", "job line 2: a time is a number"},
+    {START "stamp x 1\n", "job line 2: a path to stamp"},
+    {START "stamp /x 1 2\n", "job line 2: expected one to three words"},
+    {START "lab-host now\n", "job line 2: expected \"lab-host\""},
+    {START "lab-host\nlab-host\n", "job line 3: lab-host is given twice"},
+    {START "workload a 1\nargv /x\nend\nput /x y\n", "job line 5: lab-host, put and stamp"},
     {START "argv /x\n", "job line 2: expected \"workload\""},
     {START "workload a/b 1\n", "job line 2: a workload's name"},
     {START "workload a 0\n", "job line 2: a timeout"},

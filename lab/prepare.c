@@ -38,8 +38,8 @@ lab_guest_dir(void)
     return g_build_filename(folder, "..", "libexec", "nohzlab", NULL);
 }
 
-static void
-img_file_free(ImgFile *f)
+void
+lab_img_file_free(ImgFile *f)
 {
     g_free(f->host_path);
     g_free(f->guest_path);
@@ -60,7 +60,7 @@ add_program(GPtrArray *files, const char *host_path, const char *guest_path)
 static GPtrArray *
 guest_files(const GPtrArray *programs)
 {
-    GPtrArray *files = g_ptr_array_new_with_free_func((GDestroyNotify)img_file_free);
+    GPtrArray *files = g_ptr_array_new_with_free_func((GDestroyNotify)lab_img_file_free);
     g_autofree char *dir = lab_guest_dir();
     g_autofree char *init = g_build_filename(dir, "init", NULL);
     g_autofree char *loop = g_build_filename(dir, "syscall-loop", NULL);
@@ -86,6 +86,17 @@ lay_out(const char *path, const char *kind, const char *sha256, const char *run_
     return g_steal_pointer(&copy);
 }
 
+gboolean
+lab_image_lay_out(LabImage *image, const char *run_dir, GError **error)
+{
+    image->kernel_path =
+        lay_out(image->kernel->path, "kernel", image->kernel->sha256, run_dir, error);
+    if (image->kernel_path)
+        image->initrd_path =
+            lay_out(image->initramfs->path, "initramfs", image->initramfs->sha256, run_dir, error);
+    return image->initrd_path != NULL;
+}
+
 LabImage *
 lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cache_dir,
                   const char *run_dir, GError **error)
@@ -98,11 +109,7 @@ lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cac
         return NULL;
     ImgInitramfsSpec spec = {.kernel = image->kernel, .modules = guest_modules, .files = files};
     image->initramfs = img_initramfs_build(&spec, cache_dir, error);
-    if (!image->initramfs)
+    if (!image->initramfs || !lab_image_lay_out(image, run_dir, error))
         return NULL;
-    image->kernel_path =
-        lay_out(image->kernel->path, "kernel", image->kernel->sha256, run_dir, error);
-    image->initrd_path =
-        lay_out(image->initramfs->path, "initramfs", image->initramfs->sha256, run_dir, error);
-    return image->kernel_path && image->initrd_path ? g_steal_pointer(&image) : NULL;
+    return g_steal_pointer(&image);
 }

@@ -23,6 +23,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabImage, lab_image_free)
 LabImage *lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cache_dir,
                             const char *run_dir, GError **error);
 
+/* For makers of other images (lab/box_image.c): copies IMAGE's kernel and initramfs into RUN_DIR
+ * and sets the paths. */
+gboolean lab_image_lay_out(LabImage *image, const char *run_dir, GError **error);
+void lab_img_file_free(ImgFile *f);
+
 /* The folder of init and syscall-loop: $NOHZLAB_GUEST_DIR, beside the program (build/guest), or
  * PREFIX/libexec/nohzlab. g_free. */
 char *lab_guest_dir(void);
