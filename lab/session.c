@@ -116,6 +116,14 @@ make_run_dir(LabSession *s, const char *root, GError **error)
     return TRUE;
 }
 
+/* Only root's libvirt runs QEMU as another user, whose view of the device may differ from
+ * libvirt's. */
+static gboolean
+hide_kvm(const LabSessionConfig *config)
+{
+    return !config->uri && !config->kvm && geteuid() == 0;
+}
+
 LabSession *
 lab_session_open(const LabSessionConfig *config, GError **error)
 {
@@ -130,7 +138,7 @@ lab_session_open(const LabSessionConfig *config, GError **error)
     s->kvm = host_kvm_probe(&s->kvm_detail);
     s->store = res_store_open(state, error);
     if (!s->store || !make_run_dir(s, root, error) ||
-        (!config->uri && !config->kvm && !host_kvm_hide(s->run_dir, error)))
+        (hide_kvm(config) && !host_kvm_hide(s->run_dir, error)))
         return NULL;
     s->cache_dir = g_build_filename(res_store_root(s->store), "cache", NULL);
     g_autofree char *virt_cache =
