@@ -131,7 +131,9 @@ look_at_emulator(Doctor *d, LabSession *session)
             text);
     else
         say(d, PASS, "qemu", "%s: clock icount works with any number of vCPUs", text);
-    if (getpwnam(HOST_QEMU_USER))
+    if (geteuid() != 0)
+        say(d, PASS, "user", "guests run as you, in QEMU's seccomp sandbox");
+    else if (getpwnam(HOST_QEMU_USER))
         say(d, PASS, "user", "guests run as %s, in QEMU's seccomp sandbox", HOST_QEMU_USER);
     else
         say(d, WARN, "user", "there is no user %s: guests run as ours", HOST_QEMU_USER);
