@@ -105,6 +105,8 @@ exit_code(const GPtrArray *comparisons)
 {
     for (guint i = 0; i < comparisons->len; i++) {
         const ResComparison *c = comparisons->pdata[i];
+        if (c->direction == RES_NO_DIRECTION)
+            continue; /* evidence, not a claim */
         if (c->verdict == RES_VERDICT_WORSE || c->verdict == RES_VERDICT_CANNOT_TELL)
             return LAB_EXIT_NOT_HELD;
     }
