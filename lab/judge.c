@@ -164,8 +164,8 @@ check_workloads(const LabParams *params, const ResReport *report, ResRecord *rec
         if (steady && *steady == 0) {
             lab_record_fail(record, RES_OUTCOME_GUEST, "unsteady",
                             "workload %s came to no steady state in its warm-up (%" G_GUINT64_FORMAT
-                            " batches): raise its warmup, or look for what else runs on CPU %d",
-                            w->name, w->warmup, w->cpu);
+                            " batches): raise its warmup, or look for what else runs on CPU %u",
+                            w->name, w->warmup, lab_workload_cpu(w));
             return FALSE;
         }
     }
@@ -257,8 +257,9 @@ static gboolean
 timer_interrupts(const ResReport *report, const LabWorkload *w, guint64 *count)
 {
     guint64 before, after;
-    g_autofree char *key_before = g_strdup_printf("loc.%s.%d.before", w->name, w->cpu);
-    g_autofree char *key_after = g_strdup_printf("loc.%s.%d.after", w->name, w->cpu);
+    unsigned int cpu = lab_workload_cpu(w);
+    g_autofree char *key_before = g_strdup_printf("loc.%s.%u.before", w->name, cpu);
+    g_autofree char *key_after = g_strdup_printf("loc.%s.%u.after", w->name, cpu);
     const char *text_before = res_report_fact(report, key_before);
     const char *text_after = res_report_fact(report, key_after);
 
@@ -276,6 +277,7 @@ static gboolean
 check_tick(const LabMachine *machine, const ResReport *report, const LabWorkload *w,
            const ResWorkload *r, ResRecord *record)
 {
+    unsigned int cpu = lab_workload_cpu(w);
     const double *ns = g_hash_table_lookup(r->values, "measured_ns");
     guint64 count;
 
@@ -283,24 +285,24 @@ check_tick(const LabMachine *machine, const ResReport *report, const LabWorkload
         g_ptr_array_add(
             record->notes,
             g_strdup_printf("%s: the guest gave no timer interrupt counts, so whether the tick was "
-                            "stopped on CPU %d is unproven",
-                            w->name, w->cpu));
+                            "stopped on CPU %u is unproven",
+                            w->name, cpu));
         return TRUE;
     }
     double seconds = *ns / 1e9;
     const double value[3] = {count, count, count};
     add_metric(record, w->name, "timer_interrupts", "count", RES_NO_DIRECTION, value, 1,
                "report.txt");
-    if (!hwloc_bitmap_isset(machine->nohz_full, w->cpu))
+    if (!hwloc_bitmap_isset(machine->nohz_full, cpu))
         return TRUE;
     if (count > 2 + TICKS_ALLOWED_PER_S * seconds) {
         lab_record_fail(
             record, RES_OUTCOME_ISOLATION, "tick",
-            "CPU %d is in nohz_full=, yet its tick was not stopped while %s ran: %" G_GUINT64_FORMAT
+            "CPU %u is in nohz_full=, yet its tick was not stopped while %s ran: %" G_GUINT64_FORMAT
             " local timer interrupts in %.3f s. Something else was runnable there, or held the "
             "tick "
             "(a POSIX CPU timer, perf, an unstable clock)",
-            w->cpu, w->name, count, seconds);
+            cpu, w->name, count, seconds);
         return FALSE;
     }
     if (seconds * SLOWEST_HZ < TICKS_UNKNOWN_BELOW)
@@ -330,9 +332,10 @@ judge_syscall_loop(const LabMachine *machine, const ResReport *report, const Lab
     for (guint i = 0; i < r->batches->len; i++) {
         const ResBatch *b = &g_array_index(r->batches, ResBatch, i);
         double value = b->calls ? (double)b->ticks / b->calls : 0;
-        if (b->measured && b->cpu != (unsigned int)w->cpu) {
+        if (b->measured && b->cpu != lab_workload_cpu(w)) {
             lab_record_fail(record, RES_OUTCOME_ISOLATION, "placement",
-                            "workload %s ran on CPU %u, not on CPU %d", w->name, b->cpu, w->cpu);
+                            "workload %s ran on CPU %u, not on CPU %u", w->name, b->cpu,
+                            lab_workload_cpu(w));
             return FALSE;
         }
         if (b->measured)

@@ -58,8 +58,6 @@ lab_partition_resolve(const LabPartition *p, unsigned int ncpus, HostCpuset **ho
 static gboolean
 resolve_pins(LabMachine *m, const LabParams *params, GError **error)
 {
-    g_auto(GStrv) pins = g_strsplit(params->pin, ",", -1);
-
     if (*params->emulatorpin) {
         m->emulator_pin =
             host_cpulist_parse(params->emulatorpin, HOST_CPULIST_TOOL, 0, NULL, error);
@@ -68,24 +66,23 @@ resolve_pins(LabMachine *m, const LabParams *params, GError **error)
     }
     if (!*params->pin)
         return TRUE;
-    /* One CPU per vCPU, in the order of the list: "2,1" puts vCPU 0 on CPU 2. */
-    g_autoptr(GArray) cpus = g_array_new(FALSE, FALSE, sizeof(int));
-    for (char **pin = pins; *pin; pin++) {
-        g_autoptr(HostCpuset) set = host_cpulist_parse(*pin, HOST_CPULIST_TOOL, 0, NULL, error);
-        if (!set)
-            return FALSE;
-        int cpu;
-        hwloc_bitmap_foreach_begin(cpu, set) g_array_append_val(cpus, cpu);
-        hwloc_bitmap_foreach_end();
-    }
-    if (cpus->len != m->vcpus) {
+    /* One CPU per vCPU, in ascending order: a checked profile writes them so. The list is read as a
+     * whole, since an exclusion (1-4,^2) takes away what was named before it. */
+    g_autoptr(HostCpuset) cpus = host_cpulist_parse(params->pin, HOST_CPULIST_TOOL, 0, NULL, error);
+    if (!cpus)
+        return FALSE;
+    if (hwloc_bitmap_weight(cpus) != (int)m->vcpus) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                    "pin = %s names %u CPUs for %u vCPUs", params->pin, cpus->len, m->vcpus);
+                    "pin = %s names %d CPUs for %u vCPUs", params->pin, hwloc_bitmap_weight(cpus),
+                    m->vcpus);
         return FALSE;
     }
     m->vcpu_pins = g_new0(HostCpuset *, m->vcpus);
-    for (unsigned int i = 0; i < m->vcpus; i++)
-        m->vcpu_pins[i] = single_cpu(g_array_index(cpus, int, i));
+    int cpu = -1;
+    for (unsigned int i = 0; i < m->vcpus; i++) {
+        cpu = hwloc_bitmap_next(cpus, cpu);
+        m->vcpu_pins[i] = single_cpu(cpu);
+    }
     return TRUE;
 }
 
@@ -103,6 +100,12 @@ build_cmdline(const LabParams *params, const HostPartition *partition)
     if (*params->guest.cmdline)
         parts[n++] = params->guest.cmdline;
     return g_strjoinv(" ", (char **)parts);
+}
+
+unsigned int
+lab_workload_cpu(const LabWorkload *w)
+{
+    return MAX(w->cpu, 0);
 }
 
 static void
@@ -136,7 +139,7 @@ static void
 job_syscall_loop(GString *job, const LabWorkload *w)
 {
     job_argument(job, LAB_GUEST_SYSCALL_LOOP);
-    job_argument(job, "--cpu=%d", MAX(w->cpu, 0));
+    job_argument(job, "--cpu=%u", lab_workload_cpu(w));
     job_argument(job, "--calls=%" G_GUINT64_FORMAT, w->calls);
     job_argument(job, "--batches=%" G_GUINT64_FORMAT, w->batches);
     job_argument(job, "--max-warmup=%" G_GUINT64_FORMAT, w->warmup);

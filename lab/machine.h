@@ -35,6 +35,9 @@ gboolean lab_partition_resolve(const LabPartition *p, unsigned int ncpus, HostCp
  * emulator, kernel, initrd and the paths. */
 HostDomainSpec lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int boot);
 
+/* The vCPU a syscall-loop measures: vCPU 0 where it was pinned to none. */
+unsigned int lab_workload_cpu(const LabWorkload *w);
+
 /* The seed of boot number BOOT: the profile's seed plus it, so boots differ, and the same boot
  * repeats exactly. */
 guint64 lab_machine_seed(const LabParams *params, unsigned int boot);
