@@ -15,7 +15,19 @@ host_reaper_init(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* What libvirt starts for good is in a session of its own; what we or it wait for is in ours. */
+/*
+ * A daemon is the child of a child that made a session and ended (src/util/vircommand.c,
+ * VIR_EXEC_DAEMON): it is in another session than ours and does not lead it. The one between leads
+ * it, and libvirt waits for that one; so does whoever started a child in our session.
+ */
+static gboolean
+is_daemon(pid_t pid)
+{
+    pid_t session = getsid(pid);
+
+    return session > 0 && session != pid && session != getsid(0);
+}
+
 static gboolean
 look(gpointer data G_GNUC_UNUSED)
 {
@@ -24,7 +36,7 @@ look(gpointer data G_GNUC_UNUSED)
     for (;;) {
         info.si_pid = 0;
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 ||
-            getsid(info.si_pid) == getsid(0))
+            !is_daemon(info.si_pid))
             return G_SOURCE_CONTINUE;
         waitpid(info.si_pid, NULL, WNOHANG);
     }

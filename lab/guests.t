@@ -61,9 +61,9 @@ ok "a guest that floods its console: kept within bounds" sh -c "
 
 profile "cmdline = rdinit=/nowhere/init"
 ok "a kernel that panics while booting: boot" ends 1 boot panic "while booting"
-profile "cmdline = rdinit=$bad hang" "boot_timeout = 10s"
+profile "cmdline = rdinit=/programs$bad hang" "boot_timeout = 10s"
 ok "a guest that never gets ready: boot, with its last line" ends 1 boot timeout "last line"
-profile "cmdline = loglevel=0 rdinit=$bad hang" "boot_timeout = 10s"
+profile "cmdline = loglevel=0 rdinit=/programs$bad hang" "boot_timeout = 10s"
 ok "a guest that says nothing: boot" ends 1 boot no-console "nothing came"
 
 profile

@@ -176,7 +176,8 @@ job_command(GString *job, const LabWorkload *w, GError **error)
 
     if (!g_shell_parse_argv(w->command, NULL, &words, error))
         return FALSE;
-    for (char **word = words; *word; word++)
+    job_argument(job, LAB_GUEST_PROGRAMS "%s", words[0]);
+    for (char **word = words + 1; *word; word++)
         job_argument(job, "%s", *word);
     return TRUE;
 }

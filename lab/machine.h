@@ -44,6 +44,8 @@ guint64 lab_machine_seed(const LabParams *params, unsigned int boot);
 
 /* Where the image keeps the guest programs. */
 #define LAB_GUEST_SYSCALL_LOOP "/bin/syscall-loop"
+#define LAB_GUEST_PROGRAMS                                                                         \
+    "/programs" /* and a program's path here: /tmp and others are mounted over */
 #define LAB_GUEST_CYCLICTEST "/usr/bin/cyclictest"
 /* What cyclictest leaves, in the guest. */
 #define LAB_GUEST_CYCLICTEST_JSON "cyclictest.json"

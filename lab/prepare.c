@@ -69,8 +69,10 @@ guest_files(const GPtrArray *programs)
     add_program(files, loop, LAB_GUEST_SYSCALL_LOOP);
     if (g_file_test(CYCLICTEST, G_FILE_TEST_EXISTS))
         add_program(files, CYCLICTEST, LAB_GUEST_CYCLICTEST);
-    for (guint i = 0; i < programs->len; i++)
-        add_program(files, programs->pdata[i], programs->pdata[i]);
+    for (guint i = 0; i < programs->len; i++) {
+        g_autofree char *guest_path = g_strconcat(LAB_GUEST_PROGRAMS, programs->pdata[i], NULL);
+        add_program(files, programs->pdata[i], guest_path);
+    }
     return files;
 }
 
