@@ -39,7 +39,7 @@ struct LabRun {
     ResReport *report;
     HostGuest *guest;
     guint timer; /* of the current step */
-    gboolean starting, resumed, ending, stopped, console_closed, report_closed, cancelled;
+    gboolean starting, resumed, reaping, ending, stopped, console_closed, report_closed, cancelled;
     HostGuestEnd end;
     char *workload; /* the current one */
 
@@ -56,13 +56,22 @@ lab_step_name(LabStep s)
     return names[s];
 }
 
+/* QEMU ends, or has ended: its channels closed. Until on_destroyed. */
+static void
+reap(LabRun *run)
+{
+    if (!run->reaping)
+        host_reaper_hold();
+    run->reaping = TRUE;
+}
+
 static void
 enter(LabRun *run, LabStep step, const char *what)
 {
     g_debug("%s: %s%s%s", run->name ? run->name : run->record->id, lab_step_name(step),
             what ? " " : "", what ? what : "");
-    if (step == LAB_STEP_END && run->step != LAB_STEP_END)
-        host_reaper_hold(); /* until on_destroyed */
+    if (step == LAB_STEP_END)
+        reap(run);
     run->step = step;
     run->progress(run, step, what, run->data);
 }
@@ -214,6 +223,7 @@ on_console(const char *bytes, gsize len, gpointer data)
 
     if (len == 0) {
         run->console_closed = TRUE;
+        reap(run);
         maybe_drained(run);
         return;
     }
@@ -517,7 +527,9 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
 {
     LabRun *run = data;
 
-    host_reaper_release();
+    if (run->reaping)
+        host_reaper_release();
+    run->reaping = FALSE;
     g_clear_pointer(&run->guest, host_guest_free);
     if (!run->cancelled && run->record->outcome == RES_OUTCOME_DONE)
         judge(run);
