@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/isolation.h"
+#include "host/quote.h"
 #include "lab/checks.h"
 #include "results/compare.h"
 #include "results/cyclictest.h"
@@ -14,6 +15,7 @@
 #define TICKS_ALLOWED_PER_S 5.0 /* a stopped tick leaves at most a few events a second */
 #define SLOWEST_HZ 100.0
 #define QUANTILE_SAMPLES_BEYOND 5
+#define CLOCK_NAME_BYTES 40
 
 const char *
 lab_platform_name(LabPlatform p)
@@ -218,7 +220,8 @@ check_clock(const ResReport *report, ResRecord *record)
         g_ptr_array_add(record->notes, g_strdup_printf("the guest's clock: %s", problem));
         return TRUE;
     }
-    lab_record_fail(record, RES_OUTCOME_CLOCK, name ? name : "unknown",
+    g_autofree char *detail = host_quote(name ? name : "unknown", CLOCK_NAME_BYTES);
+    lab_record_fail(record, RES_OUTCOME_CLOCK, detail,
                     "the guest's clock can't carry latencies: %s", problem);
     return FALSE;
 }
@@ -232,9 +235,9 @@ check_preconditions(const LabParams *params, const ResReport *report, ResRecord 
         const char *have = res_report_fact(report, "clocksource.current");
         if (g_str_equal(c->key, "guest.clocksource") &&
             !(have && lab_check_one_of(c->value, have))) {
+            g_autofree char *shown = host_quote(have ? have : "unknown", CLOCK_NAME_BYTES);
             lab_record_fail(record, RES_OUTCOME_SKIP, "guest.clocksource",
-                            "the guest's clocksource is %s, the profile wants %s",
-                            have ? have : "unknown", c->value);
+                            "the guest's clocksource is %s, the profile wants %s", shown, c->value);
             return FALSE;
         }
     }
