@@ -593,6 +593,28 @@ fill_environment(LabRun *run)
         lab_record_env(run->record, "host.kernel.release", host.release);
 }
 
+/* Which of its axis's values a cell has, from 0. From all cells, since those that are skipped leave
+ * no record to count. */
+static guint
+axis_position(const LabProfile *profile, const LabSetting *axis)
+{
+    const GPtrArray *cells = lab_profile_cells(profile);
+    g_autoptr(GHashTable) before = g_hash_table_new(g_str_hash, g_str_equal);
+
+    for (guint i = 0; i < cells->len; i++) {
+        const LabCell *cell = cells->pdata[i];
+        for (guint k = 0; k < cell->axes->len; k++) {
+            const LabSetting *a = cell->axes->pdata[k];
+            if (!g_str_equal(a->key, axis->key))
+                continue;
+            if (g_str_equal(a->value, axis->value))
+                return g_hash_table_size(before);
+            g_hash_table_add(before, a->value);
+        }
+    }
+    return g_hash_table_size(before);
+}
+
 static void
 fill_parameters(ResRecord *record, const LabProfile *profile, const LabCell *cell)
 {
@@ -620,6 +642,8 @@ fill_parameters(ResRecord *record, const LabProfile *profile, const LabCell *cel
         const LabSetting *axis = cell->axes->pdata[i];
         g_hash_table_insert(record->parameters, g_strdup_printf("axis.%s", axis->key),
                             g_strdup(axis->value));
+        g_hash_table_insert(record->parameters, g_strdup_printf("axis-position.%s", axis->key),
+                            g_strdup_printf("%u", axis_position(profile, axis)));
     }
 }
 

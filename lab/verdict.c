@@ -7,6 +7,7 @@
     "expect." /* then three digits that keep the profile's order, a dot, the name */
 #define EXPECT_NAME_AT (strlen(EXPECT_PREFIX) + 4)
 #define AXIS_PREFIX "axis."
+#define POSITION_PREFIX "axis-position."
 
 static void
 cell_free(LabVerdictCell *c)
@@ -71,10 +72,16 @@ group_cells(LabVerdict *v)
 /* --- expectations --- */
 
 static const char *
+axis_parameter(const LabVerdictCell *c, const char *prefix, const char *axis)
+{
+    g_autofree char *key = g_strconcat(prefix, axis, NULL);
+    return g_hash_table_lookup(((ResRecord *)c->records->pdata[0])->parameters, key);
+}
+
+static const char *
 axis_value(const LabVerdictCell *c, const char *axis)
 {
-    g_autofree char *key = g_strconcat(AXIS_PREFIX, axis, NULL);
-    return g_hash_table_lookup(((ResRecord *)c->records->pdata[0])->parameters, key);
+    return axis_parameter(c, AXIS_PREFIX, axis);
 }
 
 /* The different values of AXIS over the cells, in their order. */
@@ -103,7 +110,15 @@ selected_value(const LabVerdict *v, const LabExpectSelector *s)
         if (g_str_equal(values->pdata[i], s->value))
             return values->pdata[i];
     }
-    if (values->len &&
+    /* The profile's own positions: cells that were skipped are not here to be counted. */
+    gboolean known = FALSE;
+    for (guint i = 0; i < v->cells->len; i++) {
+        const char *at = axis_parameter(v->cells->pdata[i], POSITION_PREFIX, s->axis);
+        if (at && g_str_equal(at, s->value))
+            return axis_value(v->cells->pdata[i], s->axis);
+        known |= at != NULL;
+    }
+    if (!known && values->len &&
         g_ascii_string_to_unsigned(s->value, 10, 0, values->len - 1, &position, NULL))
         return values->pdata[position];
     return NULL;

@@ -40,13 +40,16 @@ append_head(GString *out, const LabVerdict *v)
     g_autofree char *summary = lab_printable(r->summary);
     g_autofree char *profile = lab_printable(r->profile);
     g_autofree char *kernel = lab_printable(env(r, "kernel.release"));
+    g_autofree char *qemu = lab_printable(env(r, "qemu.version"));
+    g_autofree char *libvirt = lab_printable(env(r, "libvirt.version"));
+    g_autofree char *platform = lab_printable(r->platform), *clock = lab_printable(r->clock);
 
     g_string_append_printf(out, "%s: %s\n", profile, summary);
     g_string_append_printf(
         out,
         "set %s, %u runs, %u done · platform %s, clock %s · kernel %s · QEMU %s · libvirt %s\n",
-        r->set, v->records->len, v->outcomes[RES_OUTCOME_DONE], r->platform, r->clock, kernel,
-        env(r, "qemu.version"), env(r, "libvirt.version"));
+        r->set, v->records->len, v->outcomes[RES_OUTCOME_DONE], platform, clock, kernel, qemu,
+        libvirt);
     g_string_append_printf(out, "fidelity %s: %s\n\n", res_fidelity_name(r->fidelity),
                            fidelity_meaning(r->fidelity));
 }
@@ -160,12 +163,12 @@ append_failures(GString *out, const LabVerdict *v)
     for (guint i = 0; i < v->records->len; i++) {
         const ResRecord *r = v->records->pdata[i];
         g_autofree char *message = lab_printable(r->message);
-        g_autofree char *cell = lab_printable(r->cell);
+        g_autofree char *cell = lab_printable(r->cell), *detail = lab_printable(r->detail);
         if (r->outcome == RES_OUTCOME_DONE)
             continue;
         g_string_append_printf(out, "%s %s%s boot %u: %s%s%s\n  %s\n", r->id, cell,
                                *cell ? "" : "run", r->boot, res_outcome_name(r->outcome),
-                               *r->detail ? ": " : "", r->detail, message);
+                               *detail ? ": " : "", detail, message);
     }
     if (v->outcomes[RES_OUTCOME_DONE] < v->records->len)
         g_string_append_c(out, '\n');
