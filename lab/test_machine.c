@@ -215,7 +215,7 @@ test_job_words(void)
                     "nohzlab-job 1\n"
                     "barriers host\n"
                     "workload w 5\n"
-                    "argv /bin/true\n"
+                    "argv /programs/bin/true\n"
                     "argv two%20words\n"
                     "argv %\n"
                     "argv 100%25\n"

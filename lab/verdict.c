@@ -300,6 +300,8 @@ lab_verdict_sentence(const LabVerdict *v)
     if (t.unknown)
         return g_strdup_printf("Cannot tell: %u of %u expectations could not be decided.%s",
                                t.unknown, v->expectations->len, runs);
-    return g_strdup_printf("Held: all %u expectations, on %u boots.%s", v->expectations->len, done,
-                           runs);
+    if (failed_runs)
+        return g_strdup_printf("Incomplete: all %u expectations hold, on %u boots, but%s",
+                               v->expectations->len, done, runs);
+    return g_strdup_printf("Held: all %u expectations, on %u boots.", v->expectations->len, done);
 }
