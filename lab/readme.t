@@ -26,7 +26,12 @@ run_command() {
 
 while IFS= read -r command; do
     [ -n "$command" ] || continue
-    ok "README: $command" run_command "$command"
+    case $command in
+    "make check"*) continue ;; # is what runs us
+    # It is deps, the build, and a run that stands further down.
+    "make run"*) ok "README: $command" make -n run ;;
+    *) ok "README: $command" run_command "$command" ;;
+    esac
     case $command in
     *"run profiles/syscall-overhead.ini"*) cp "$out" "$state/first" ;;
     esac

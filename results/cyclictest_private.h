@@ -18,7 +18,8 @@ void res_cyclictest_args_parse(ResCyclictestArgs *args, const char *cmdline);
 void res_cyclictest_args_clear(ResCyclictestArgs *args);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ResCyclictestArgs, res_cyclictest_args_clear)
 
-#define RES_CYCLICTEST_NOTE_UNIT "text does not say its unit: without the command line it is not known"
+#define RES_CYCLICTEST_NOTE_UNIT                                                                   \
+    "text does not say its unit: without the command line it is not known"
 
 ResCyclictest *res_cyclictest_new(void);
 /* Appends the thread of the next number. */

@@ -15,14 +15,14 @@ typedef enum {
 typedef enum { RES_LOWER_IS_BETTER, RES_HIGHER_IS_BETTER, RES_NO_DIRECTION } ResDirection;
 
 typedef struct {
-    char *name;            /* "invalid.per_call": workload, dot, what */
-    char *unit;            /* "insns", "ns", "count", "1" */
+    char *name; /* "invalid.per_call": workload, dot, what */
+    char *unit; /* "insns", "ns", "count", "1" */
     ResDirection direction;
     ResFidelity fidelity;
-    double value;          /* the run's figure: finite, never NaN */
-    double min, max;       /* over the samples behind it */
-    guint64 samples;       /* how many samples (batches, cycles) stand behind value */
-    char *evidence;        /* name of the file in the run's folder it was read from */
+    double value;    /* the run's figure: finite, never NaN */
+    double min, max; /* over the samples behind it */
+    guint64 samples; /* how many samples (batches, cycles) stand behind value */
+    char *evidence;  /* name of the file in the run's folder it was read from */
 } ResMetric;
 
 ResMetric *res_metric_new(const char *name, const char *unit, ResDirection direction,
@@ -31,7 +31,7 @@ ResMetric *res_metric_new(const char *name, const char *unit, ResDirection direc
 void res_metric_free(ResMetric *m);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResMetric, res_metric_free)
 
-const char *res_fidelity_name(ResFidelity f);                 /* "time", "instructions", ... */
+const char *res_fidelity_name(ResFidelity f); /* "time", "instructions", ... */
 gboolean res_fidelity_parse(const char *name, ResFidelity *f);
-const char *res_direction_name(ResDirection d);               /* "lower", "higher", "none" */
+const char *res_direction_name(ResDirection d); /* "lower", "higher", "none" */
 gboolean res_direction_parse(const char *name, ResDirection *d);

@@ -252,7 +252,8 @@ field_from_json(JsonObject *o, ResRecord *r, const ResRecordField *f, GError **e
         RES_FIELD_OF(r, f, unsigned int) = (unsigned int)number;
         return TRUE;
     case FIELD_TIME_US:
-        return get_int(o, f->key, "", -RES_WHOLE_MAX, RES_WHOLE_MAX, &RES_FIELD_OF(r, f, gint64), error);
+        return get_int(o, f->key, "", -RES_WHOLE_MAX, RES_WHOLE_MAX, &RES_FIELD_OF(r, f, gint64),
+                       error);
     case FIELD_OUTCOME:
         if (!get_text(o, f->key, "", &name, error)) {
             return FALSE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 /*
- * The results folder: ROOT/runs/ID/{record.json, evidence...} and ROOT/index.sqlite, which only repeats
- * what the records say and can be rebuilt from them.
+ * The results folder: ROOT/runs/ID/{record.json, evidence...} and ROOT/index.sqlite, which only
+ * repeats what the records say and can be rebuilt from them.
  */
 #include <gio/gio.h>
 
@@ -22,28 +22,28 @@ typedef enum {
     RES_STORE_ERROR_AMBIGUOUS, /* a prefix of several */
 } ResStoreError;
 
-/* Opens (and creates) ROOT. A folder that can't be written is an error that names it and says why. A
- * corrupt or older index is rebuilt or migrated; a newer one is refused. */
+/* Opens (and creates) ROOT. A folder that can't be written is an error that names it and says why.
+ * A corrupt or older index is rebuilt or migrated; a newer one is refused. */
 ResStore *res_store_open(const char *root, GError **error);
 void res_store_free(ResStore *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResStore, res_store_free)
 
-/* A new id, unique in this store and sortable by time (later calls of one process sort later, also within a second
- * and when the clock steps back): "20261201-015300-4f2a". g_free it. */
+/* A new id, unique in this store and sortable by time (later calls of one process sort later, also
+ * within a second and when the clock steps back): "20261201-015300-4f2a". g_free it. */
 char *res_store_new_id(ResStore *s);
 
 /*
- * Writes a run: FILES (char * name -> GBytes *) and the record, all into a temporary folder, fsynced,
- * then renamed to ROOT/runs/ID and added to the index. On any error (disk full included) nothing of the run is
- * left and earlier results are as they were. An existing ID is refused, whatever its content. The names in FILES
- * and the record's list of evidence must be the same.
+ * Writes a run: FILES (char * name -> GBytes *) and the record, all into a temporary folder,
+ * fsynced, then renamed to ROOT/runs/ID and added to the index. On any error (disk full included)
+ * nothing of the run is left and earlier results are as they were. An existing ID is refused,
+ * whatever its content. The names in FILES and the record's list of evidence must be the same.
  */
 gboolean res_store_put(ResStore *s, const ResRecord *r, GHashTable *files, GError **error);
 
 /* ID may be a unique prefix, or "last" (the newest run). */
 ResRecord *res_store_get(ResStore *s, const char *id, GError **error);
-/* All runs of a set, in order of their ids; WHAT is a set id, a run id, a unique prefix of either, or "last"
- * (the newest set). A run id gives that run alone. Never empty without an error. */
+/* All runs of a set, in order of their ids; WHAT is a set id, a run id, a unique prefix of either,
+ * or "last" (the newest set). A run id gives that run alone. Never empty without an error. */
 GPtrArray *res_store_get_set(ResStore *s, const char *what, GError **error); /* ResRecord * */
 
 typedef struct {
@@ -55,8 +55,8 @@ void res_index_row_free(ResIndexRow *row);
 /* Newest first, from the index; LIMIT 0: all. PROFILE NULL: any. */
 GPtrArray *res_store_list(ResStore *s, const char *profile, unsigned int limit, GError **error);
 
-/* Throws the index away and rebuilds it. COUNT gets the number of runs; SKIPPED (char *) one line per folder
- * that could not be read, with the reason: those stay on disk untouched. */
+/* Throws the index away and rebuilds it. COUNT gets the number of runs; SKIPPED (char *) one line
+ * per folder that could not be read, with the reason: those stay on disk untouched. */
 gboolean res_store_reindex(ResStore *s, unsigned int *count, GPtrArray *skipped, GError **error);
 
 const char *res_store_root(const ResStore *s);

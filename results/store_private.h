@@ -31,22 +31,29 @@ gboolean res_store_index_error(const GError *from, GError **error);
 
 void res_store_lock(ResStore *s, int operation); /* LOCK_SH, LOCK_EX, LOCK_UN */
 
-/* These three want the exclusive lock. DAMAGED: the file there failed us; move it aside and build anew. */
+/* These three want the exclusive lock. DAMAGED: the file there failed us; move it aside and build
+ * anew. */
 gboolean res_store_open_index(ResStore *s, gboolean damaged, GError **error);
-/* After FAILED (RES_INDEX_ERROR): TRUE when it was damage and the index is whole again, so that what failed can be
- * tried once more. */
+/* After FAILED (RES_INDEX_ERROR): TRUE when it was damage and the index is whole again, so that
+ * what failed can be tried once more. */
 gboolean res_store_heal_index(ResStore *s, const GError *failed, GError **error);
-/* Brings rows and folders together, in one transaction. ANEW: forgets all rows first. COUNT gets the runs added,
- * SKIPPED (or NULL) a line for each folder that can't be read. */
+/* Brings rows and folders together, in one transaction. ANEW: forgets all rows first. COUNT gets
+ * the runs added, SKIPPED (or NULL) a line for each folder that can't be read. */
 gboolean res_store_fill_index(ResStore *s, gboolean anew, guint *count, GPtrArray *skipped,
                               GError **error);
 
-/* Opens the index when there is none yet, or when the file there is another one (rebuilt by another process). Takes
- * the lock itself. */
+/* Opens the index when there is none yet, or when the file there is another one (rebuilt by another
+ * process). Takes the lock itself. */
 gboolean res_store_ready_index(ResStore *s, GError **error);
 
 /* One question to the index, asked again when the first answer was that it is damaged. */
-typedef enum { RES_STORE_LIST, RES_STORE_RUNS, RES_STORE_SETS, RES_STORE_SET_RUNS, RES_STORE_NEWEST } ResStoreQuestion;
+typedef enum {
+    RES_STORE_LIST,
+    RES_STORE_RUNS,
+    RES_STORE_SETS,
+    RES_STORE_SET_RUNS,
+    RES_STORE_NEWEST
+} ResStoreQuestion;
 
 GPtrArray *res_store_ask(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limit,
                          GError **error);

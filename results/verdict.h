@@ -4,6 +4,7 @@
 #include "results/compare.h"
 
 /* A and B: double, one per boot, at least one each. */
-ResComparison *res_verdict_new(const ResMetric *like, const char *cell, const GArray *a, const GArray *b);
+ResComparison *res_verdict_new(const ResMetric *like, const char *cell, const GArray *a,
+                               const GArray *b);
 /* (max - min) / median; 0 when max is min, HUGE_VAL for a median of 0. */
 double res_verdict_spread(double min, double max, double median);
