@@ -137,6 +137,12 @@ host_conn_open(const char *uri, const char *run_dir, const char *cache_dir, GErr
                                          VIR_DOMAIN_EVENT_CALLBACK(on_lifecycle), c, NULL);
     c->embedded = uri == NULL;
     c->uri = g_steal_pointer(&target);
+    if (c->callback_id < 0) {
+        /* Without it no guest's end would ever be heard of. */
+        host_error_set_libvirt(error, "can't ask libvirt for its domains' events");
+        host_conn_close(c);
+        return NULL;
+    }
     return c;
 }
 

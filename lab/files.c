@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab/files.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -28,5 +29,10 @@ lab_copy_file(const char *from, const char *to, GError **error)
     if (!g_file_copy(source, target, G_FILE_COPY_OVERWRITE | G_FILE_COPY_TARGET_DEFAULT_PERMS, NULL,
                      NULL, NULL, error))
         return FALSE;
-    return g_chmod(to, 0644) == 0;
+    if (g_chmod(to, 0644) == 0)
+        return TRUE;
+    int failed = errno;
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(failed), "can't make %s readable: %s", to,
+                g_strerror(failed));
+    return FALSE;
 }

@@ -15,6 +15,8 @@
 #include "lab/files.h"
 
 #define GUESTS_FILE "guests"
+#define MAKING_PREFIX "new-"
+#define MAKING_S 60 /* longer than making a folder takes */
 
 struct LabSession {
     char *token;
@@ -49,14 +51,17 @@ run_root(void)
                           : g_build_filename(g_get_user_runtime_dir(), "nohzlab", NULL);
 }
 
-/* Opens DIR's lock and takes it: the fd, or -1 when a live session holds it or DIR is none of ours.
- */
+/* Opens DIR's lock, made where it is missing, and takes it: the fd, or -1 when a live session holds
+ * it or DIR is none of ours (a link, say). */
 static int
-lock_take(const char *dir, int flags)
+lock_take(const char *dir)
 {
-    g_autofree char *path = g_build_filename(dir, "lock", NULL);
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd =
+        dir_fd < 0 ? -1 : openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
+    if (dir_fd >= 0)
+        close(dir_fd);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
         close(fd);
         return -1;
@@ -69,7 +74,7 @@ reap_one(const char *dir, GPtrArray *lines)
 {
     g_autofree char *journal = g_build_filename(dir, GUESTS_FILE, NULL);
     g_autofree char *text = NULL;
-    int fd = lock_take(dir, 0);
+    int fd = lock_take(dir);
 
     if (fd < 0)
         return;
@@ -86,6 +91,14 @@ reap_one(const char *dir, GPtrArray *lines)
     close(fd);
 }
 
+/* One that ended while its folder was being made; it is not touched while that may go on. */
+static gboolean
+unfinished(const char *dir)
+{
+    GStatBuf st;
+    return g_lstat(dir, &st) == 0 && st.st_mtime < g_get_real_time() / G_USEC_PER_SEC - MAKING_S;
+}
+
 void
 lab_session_reap(const char *root, GPtrArray *lines)
 {
@@ -94,7 +107,8 @@ lab_session_reap(const char *root, GPtrArray *lines)
 
     while (dir && (entry = g_dir_read_name(dir))) {
         g_autofree char *path = g_build_filename(root, entry, NULL);
-        if (g_str_has_prefix(entry, "s-"))
+        if (g_str_has_prefix(entry, "s-") ||
+            (g_str_has_prefix(entry, MAKING_PREFIX) && unfinished(path)))
             reap_one(path, lines);
     }
 }
@@ -104,15 +118,16 @@ lab_session_reap(const char *root, GPtrArray *lines)
 static gboolean
 make_run_dir(LabSession *s, const char *root, GError **error)
 {
-    g_autofree char *making = g_strdup_printf("%s/new-%s", root, s->token);
+    g_autofree char *making = g_strdup_printf("%s/" MAKING_PREFIX "%s", root, s->token);
+    g_autofree char *made = g_strdup_printf("%s/s-%s", root, s->token);
 
-    s->run_dir = g_strdup_printf("%s/s-%s", root, s->token);
     if (g_mkdir_with_parents(root, 0755) != 0 || g_mkdir(making, 0755) != 0 ||
-        (s->lock_fd = lock_take(making, O_CREAT)) < 0 || g_rename(making, s->run_dir) != 0) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't make the run folder %s: %s",
-                    s->run_dir, g_strerror(errno));
+        (s->lock_fd = lock_take(making)) < 0 || g_rename(making, made) != 0) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "can't make the run folder %s: %s", made,
+                    g_strerror(errno));
         return FALSE;
     }
+    s->run_dir = g_steal_pointer(&made);
     return TRUE;
 }
 
