@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab/run.h"
 
+#include "lab/run_record.h"
+
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "host/channel.h"
 #include "host/error.h"
@@ -460,56 +461,22 @@ lab_run_start(LabRun *run)
 /* --- end --- */
 
 static void
-add_file(LabRun *run, const char *name, GBytes *bytes)
-{
-    if (g_bytes_get_size(bytes))
-        g_hash_table_insert(run->files, g_strdup(name), bytes);
-    else
-        g_bytes_unref(bytes);
-}
-
-/* QEMU's own output, which libvirt keeps in the embedded driver's root. */
-static void
-add_qemu_log(LabRun *run)
-{
-    g_autofree char *log =
-        g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session), run->name);
-    g_autoptr(GFile) file = g_file_new_for_path(log);
-    g_autoptr(GFileInputStream) in = g_file_read(file, NULL, NULL);
-    GBytes *bytes =
-        in ? g_input_stream_read_bytes(G_INPUT_STREAM(in), LAB_CONSOLE_HEAD_BYTES, NULL, NULL)
-           : NULL;
-
-    if (bytes)
-        add_file(run, "qemu.log", bytes);
-}
-
-static int
-by_name(gconstpointer a, gconstpointer b)
-{
-    return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void
 collect_evidence(LabRun *run)
 {
-    GHashTableIter iter;
-    gpointer name;
+    g_autofree char *log = NULL;
 
-    add_file(run, "console.log", lab_console_text(run->console));
-    const GString *raw = res_report_raw(run->report);
-    add_file(run, "report.txt", g_bytes_new(raw->str, raw->len));
-    if (run->machine)
-        add_file(run, "job.txt", g_bytes_new(run->machine->job, strlen(run->machine->job)));
-    if (run->xml)
-        add_file(run, "domain.xml", g_bytes_new(run->xml, strlen(run->xml)));
+    /* QEMU's own output, which libvirt keeps in the embedded driver's root. */
     if (run->name && host_conn_embedded(lab_session_conn(run->session)))
-        add_qemu_log(run);
-
-    g_hash_table_iter_init(&iter, run->files);
-    while (g_hash_table_iter_next(&iter, &name, NULL))
-        g_ptr_array_add(run->record->evidence, g_strdup(name));
-    g_ptr_array_sort(run->record->evidence, by_name);
+        log = g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session),
+                              run->name);
+    LabRunEvidence evidence = {
+        .console = lab_console_text(run->console),
+        .report = res_report_raw(run->report),
+        .job = run->machine ? run->machine->job : NULL,
+        .xml = run->xml,
+        .qemu_log_path = log,
+    };
+    lab_run_record_evidence(run->record, run->files, &evidence);
 }
 
 static gboolean
@@ -570,83 +537,6 @@ lab_run_cancel(LabRun *run)
 
 /* --- made and gone --- */
 
-static void
-fill_environment(LabRun *run)
-{
-    HostConn *conn = lab_session_conn(run->session);
-    gulong qemu = host_conn_qemu_version(conn, NULL);
-    g_autofree char *qemu_text = qemu ? host_version_text(qemu) : NULL;
-    g_autofree char *libvirt_text = host_version_text(host_conn_libvirt_version(conn));
-    g_autofree char *seed =
-        g_strdup_printf("%" G_GUINT64_FORMAT, lab_machine_seed(run->params, run->boot));
-    struct utsname host;
-
-    lab_record_env(run->record, "kernel.release", run->image->kernel->release);
-    lab_record_env(run->record, "kernel.path", run->image->kernel->path);
-    lab_record_env(run->record, "kernel.sha256", run->image->kernel->sha256);
-    lab_record_env(run->record, "initramfs.sha256", run->image->initramfs->sha256);
-    lab_record_env(run->record, "qemu.version", qemu_text);
-    lab_record_env(run->record, "libvirt.version", libvirt_text);
-    if (run->params->clock == LAB_CLOCK_ICOUNT)
-        lab_record_env(run->record, "seed", seed);
-    if (uname(&host) == 0)
-        lab_record_env(run->record, "host.kernel.release", host.release);
-}
-
-/* Which of its axis's values a cell has, from 0. From all cells, since those that are skipped leave
- * no record to count. */
-static guint
-axis_position(const LabProfile *profile, const LabSetting *axis)
-{
-    const GPtrArray *cells = lab_profile_cells(profile);
-    g_autoptr(GHashTable) before = g_hash_table_new(g_str_hash, g_str_equal);
-
-    for (guint i = 0; i < cells->len; i++) {
-        const LabCell *cell = cells->pdata[i];
-        for (guint k = 0; k < cell->axes->len; k++) {
-            const LabSetting *a = cell->axes->pdata[k];
-            if (!g_str_equal(a->key, axis->key))
-                continue;
-            if (g_str_equal(a->value, axis->value))
-                return g_hash_table_size(before);
-            g_hash_table_add(before, a->value);
-        }
-    }
-    return g_hash_table_size(before);
-}
-
-static void
-fill_parameters(ResRecord *record, const LabProfile *profile, const LabCell *cell)
-{
-    const GPtrArray *expectations = lab_profile_expectations(profile);
-    const GPtrArray *references = lab_profile_references(profile);
-    GHashTableIter iter;
-    gpointer key, value;
-
-    g_hash_table_iter_init(&iter, cell->settings);
-    while (g_hash_table_iter_next(&iter, &key, &value))
-        g_hash_table_insert(record->parameters, g_strdup(key), g_strdup(value));
-    /* So that a record can be judged again without the profile, which may have changed since. */
-    for (guint i = 0; i < expectations->len; i++) {
-        const LabExpectation *e = expectations->pdata[i];
-        g_hash_table_insert(record->parameters, g_strdup_printf("expect.%03u.%s", i, e->name),
-                            g_strdup(e->text));
-    }
-    for (guint i = 0; i < references->len; i++) {
-        const LabSetting *ref = references->pdata[i];
-        g_hash_table_insert(record->parameters,
-                            g_strdup_printf("reference.%03u.%s", i, ref->section),
-                            g_strdup_printf("%s: %s", ref->key, ref->value));
-    }
-    for (guint i = 0; i < cell->axes->len; i++) {
-        const LabSetting *axis = cell->axes->pdata[i];
-        g_hash_table_insert(record->parameters, g_strdup_printf("axis.%s", axis->key),
-                            g_strdup(axis->value));
-        g_hash_table_insert(record->parameters, g_strdup_printf("axis-position.%s", axis->key),
-                            g_strdup_printf("%u", axis_position(profile, axis)));
-    }
-}
-
 LabRun *
 lab_run_new(LabSession *session, const LabProfile *profile, const LabCell *cell, unsigned int boot,
             const char *set, const LabImage *image, LabRunProgress progress, LabRunDone done,
@@ -667,22 +557,7 @@ lab_run_new(LabSession *session, const LabProfile *profile, const LabCell *cell,
     run->files =
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
 
-    ResRecord *r = run->record = res_record_new();
-    r->id = res_store_new_id(lab_session_store(session));
-    r->set = g_strdup(set);
-    r->profile = g_strdup(lab_profile_name(profile));
-    r->profile_sha256 = g_strdup(lab_profile_sha256(profile));
-    r->summary = g_strdup(run->params->summary);
-    r->cell = g_strdup(cell->name);
-    r->boot = boot;
-    r->platform = g_strdup(lab_platform_name(run->params->platform));
-    r->clock = g_strdup(lab_clock_name(run->params->clock));
-    r->fidelity = lab_fidelity(run->params->platform, run->params->clock);
-    r->outcome = RES_OUTCOME_DONE; /* until something fails */
-    r->detail = g_strdup("");
-    r->message = g_strdup("");
-    fill_environment(run);
-    fill_parameters(r, profile, cell);
+    run->record = lab_run_record_new(session, profile, cell, boot, set, image);
     return run;
 }
 
