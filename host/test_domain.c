@@ -295,6 +295,15 @@ test_icount(void)
     g_assert_cmpstr(args, ==, "-icount shift=0,sleep=off -seed 7");
     g_autofree char *start = read_back(icount, "/domain/clock/@start");
     g_assert_cmpstr(start, ==, "1767225600");
+
+    /* All vCPUs run in one thread then, which the emulator's pin holds: it comes without others. */
+    g_autoptr(HostCpuset) emulator = list("0");
+    s.emulator_pin = emulator;
+    g_autofree char *pinned = host_domain_xml(&s, NULL);
+    g_autofree char *cpuset = read_back(pinned, "/domain/cputune/emulatorpin/@cpuset");
+    g_assert_cmpstr(cpuset, ==, "0");
+    g_autofree char *vcpu_pins = read_back(pinned, "string(count(/domain/cputune/vcpupin))");
+    g_assert_cmpstr(vcpu_pins, ==, "0");
 }
 
 int

@@ -161,6 +161,10 @@ test_no_panic(void)
                                   7);
     g_assert_null(lab_console_panic(c));
     g_assert_null(lab_console_complaint(c));
+    feed(c, "Kernel panic - not\n syncing: two lines\n");
+    g_assert_null(lab_console_panic(c));
+    feed(c, "Kernel panic - Kernel panic - not syncing: begun again\n");
+    g_assert_cmpstr(lab_console_panic(c), ==, "begun again");
 }
 
 static void

@@ -118,8 +118,8 @@ test_cyclictest_smp(void)
 {
     static const char profile[] =
         ICOUNT PLAIN "[workload ct]\ntype = cyclictest\nloops = 1000\nhistogram = 30us\n";
-    g_autofree char *a = ct_thread(0, 1000, "2000", 8000, "3000", "\"2000\": 1000");
-    g_autofree char *b = ct_thread(1, 900, "1000", 9000, "2000", "\"5000\": 900");
+    g_autofree char *a = ct_thread(0, 1000, "2000", 8000, "3000", "\"5000\": 1000");
+    g_autofree char *b = ct_thread(1, 900, "1000", 9000, "2000", "\"2000\": 500, \"7000\": 400");
     g_autofree char *both = g_strjoin(", ", a, b, NULL);
     g_autofree char *text = ct_json(2, both);
     g_auto(GStrv) halves = g_strsplit(text, "--threads=1 --affinity=1", 2);
@@ -130,7 +130,8 @@ test_cyclictest_smp(void)
     g_assert_cmpfloat(metric(c, "ct.min")->value, ==, 1000);
     g_assert_cmpfloat(metric(c, "ct.max")->value, ==, 9000);
     g_assert_cmpfloat(metric(c, "ct.mean")->value, ==, 3000);
-    g_assert_cmpfloat(metric(c, "ct.p50")->value, ==, 5000);
+    g_assert_cmpfloat(metric(c, "ct.p50")->value, ==, 5000); /* of the first */
+    g_assert_cmpfloat(metric(c, "ct.p99")->value, ==, 7000); /* of the second */
     g_assert_cmpuint(metric(c, "ct.max")->samples, ==, 1900);
 }
 
