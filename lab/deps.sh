@@ -13,6 +13,7 @@ set -eu
 PACKAGES='gcc make libc6-dev pkgconf perl
 libglib2.0-dev libjson-glib-dev libvirt-dev>=11.3 libvirt-glib-1.0-dev libxml2-dev libhwloc-dev
 libsqlite3-dev libarchive-dev libelf-dev libsmartcols-dev
+libtracefs-dev libtraceevent-dev
 qemu-system-x86>=1:8.1 libvirt-daemon-driver-qemu>=11.3 rt-tests'
 KERNEL=linux-image-cloud-amd64
 BACKPORTS=/etc/apt/sources.list.d/nohzlab-backports.sources

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+/*
+ * A tracefs instance of our own: its buffers and settings are apart from everybody else's, and it
+ * is gone when we are. Who holds the lock (flock) on an instance's folder owns it; the kernel drops
+ * the lock with the process, so an instance whose lock is free has no owner any more.
+ */
+#include <glib.h>
+
+#include "host/cpulist.h"
+
+#define HOST_TRACE_PREFIX "nohzlab-"
+
+/* Where tracefs is mounted; never mounts it. HOST_ERROR_UNSUPPORTED with what to do. */
+const char *host_trace_dir(GError **error);
+
+typedef struct HostTrace HostTrace;
+/* Makes instance NAME with tracing off. A dead one of that name is removed first; that of a living
+ * owner is HOST_ERROR_UNSUPPORTED. */
+HostTrace *host_trace_new(const char *name, GError **error);
+/* Ends and removes it. FALSE when the kernel kept it (somebody has a file of it open); it goes by
+ * host_trace_reap() then. */
+gboolean host_trace_free(HostTrace *t);
+static inline void
+host_trace_drop(HostTrace *t)
+{
+    host_trace_free(t);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostTrace, host_trace_drop)
+
+/* Removes every instance whose name begins with PREFIX and whose owner is no more, telling EACH
+ * (may be NULL) its name before. The number of those removed. */
+guint host_trace_reap(const char *prefix, void (*each)(const char *name));
+
+struct tracefs_instance *host_trace_instance(HostTrace *t);
+
+/* Files of the instance; T NULL: of the top level. PATH: "events/sched/sched_switch/filter". */
+gboolean host_trace_exists(HostTrace *t, const char *path);
+/* What is there stays, where a file collects lines (trigger). The kernel's own words, where it gave
+ * some, are in ERROR. */
+gboolean host_trace_write(HostTrace *t, const char *path, const char *text, GError **error);
+gboolean host_trace_truncate(HostTrace *t, const char *path, GError **error);
+char *host_trace_read(HostTrace *t, const char *path, gsize max, gsize *len, GError **error);
+
+/* Each CPU of CPUS has a buffer of KIB, keeps what came first when it is full, and stamps events by
+ * CLOCK_MONOTONIC. The other CPUs keep their least. */
+gboolean host_trace_buffers(HostTrace *t, const HostCpuset *cpus, unsigned int kib, GError **error);
+/* What CPU's buffer has lost since it was emptied. */
+gboolean host_trace_lost(HostTrace *t, unsigned int cpu, guint64 *entries, guint64 *lost,
+                         GError **error);
