@@ -9,6 +9,7 @@
 typedef struct {
     const char *name;     /* of the domain */
     gboolean kvm;         /* <domain type='kvm'>, otherwise TCG */
+    gboolean svm;         /* TCG only: an emulated AMD CPU in which KVM runs guests */
     gboolean icount;      /* TCG only: virtual time = instructions executed (1 ns each) */
     guint64 seed;         /* icount: of the emulator's randomness (-seed) */
     const char *emulator; /* NULL: libvirt's choice */

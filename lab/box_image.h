@@ -23,7 +23,7 @@ LabImage *lab_box_image_prepare(const char *kernel, const GPtrArray *programs,
 #define LAB_BOX_STATE "/var/lib/nohzlab"
 /* What libvirt learns of QEMU: below the state folder, and in this machine's cache for the next
  * box. */
-#define LAB_BOX_CAPABILITIES LAB_BOX_STATE "/cache/libvirt/capabilities"
+#define LAB_BOX_CAPABILITIES LAB_BOX_STATE "/cache/libvirt-kvm/qemu/capabilities"
 
 /* The inner guest's kernel as a profile in the box names it (g_free). */
 char *lab_box_inner_kernel(const ImgKernel *kernel);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "lab/bundle.h"
 #include "lab/command.h"
 #include "lab/platform.h"
 #include "lab/progress.h"
@@ -10,7 +11,7 @@
 #include "lab/verdict.h"
 
 typedef struct {
-    char *state, *uri;
+    char *state, *uri, *bundle;
     char **settings;
     gboolean quiet, json, all;
 } Options;
@@ -20,6 +21,7 @@ options_clear(Options *o)
 {
     g_free(o->state);
     g_free(o->uri);
+    g_free(o->bundle);
     g_strfreev(o->settings);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
@@ -87,6 +89,16 @@ print_verdict(const LabSuite *suite, const Options *options, GError **error)
     return lab_verdict_exit_code(verdict);
 }
 
+static gboolean
+export_runs(LabSession *session, const LabSuite *suite, const char *path, GError **error)
+{
+    g_autofree char *text =
+        lab_bundle_write(lab_session_store(session), lab_suite_records(suite), error);
+
+    return text &&
+           g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
+}
+
 static int
 execute(LabSession *session, const LabProfile *profile, const Options *options)
 {
@@ -103,6 +115,8 @@ execute(LabSession *session, const LabProfile *profile, const Options *options)
     for (gsize i = 0; i < G_N_ELEMENTS(sources); i++)
         g_source_remove(sources[i]);
     int code = print_verdict(suite, options, &print_error);
+    if (!print_error && options->bundle)
+        export_runs(session, suite, options->bundle, &print_error);
     if (print_error)
         return lab_command_fail("run", print_error);
     if (ok)
@@ -126,6 +140,8 @@ lab_cmd_run(int argc, char **argv)
         {"all", 'a', 0, G_OPTION_ARG_NONE, &o.all,
          "Print every metric, not only those that expectations name", NULL},
         {"json", 'j', 0, G_OPTION_ARG_NONE, &o.json, "Print JSON", NULL},
+        {"export", 0, 0, G_OPTION_ARG_FILENAME, &o.bundle,
+         "Write all runs, with their files, into one JSON file", "FILE"},
         {NULL},
     };
 

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a box's report makes of the run's record. */
+#include <string.h>
+
+#include "host/isolation.h"
+#include "lab/box.h"
+#include "lab/bundle.h"
+#include "lab/judge.h"
+
+#define INSIDE "box-" /* evidence and details of the other side */
+#define IN_THE_BOX "in the box: "
+#define BUNDLE_FILE "bundle.json"
+#define EXIT_SKIPPED 77 /* lab/verdict.h: everything was skipped */
+
+static const ResWorkload *
+box_workload(const ResReport *report)
+{
+    const GPtrArray *all = res_report_workloads(report);
+
+    return all->len == 1 ? all->pdata[0] : NULL;
+}
+
+static const ResFile *
+box_file(const ResWorkload *w, const char *name)
+{
+    for (guint i = 0; i < w->files->len; i++) {
+        const ResFile *f = w->files->pdata[i];
+        if (g_str_equal(f->name, name) && !f->cut)
+            return f;
+    }
+    return NULL;
+}
+
+/* What nohzlab in the box said last; PID 1's own notes are not its words. g_free. */
+static char *
+last_words(const ResWorkload *w)
+{
+    g_auto(GStrv) lines = g_strsplit(w->output->str, "\n", -1);
+
+    for (guint i = g_strv_length(lines); i > 0; i--) {
+        const char *line = g_strstrip(lines[i - 1]);
+        if (*line && !g_str_has_prefix(line, "nohzlab: cannot collect"))
+            return g_strdup(line);
+    }
+    return g_strdup("it printed nothing");
+}
+
+static void
+take_facts(const ResReport *report, ResRecord *record)
+{
+    static const char *const keys[] = {
+        "kernel.release",  "kernel.version", "cmdline",   "cpus.online", "sysfs.isolated",
+        "sysfs.nohz_full", "sysfs.realtime", "pid1.cpus", "tsc_khz",     "clocksource.current",
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(keys); i++) {
+        g_autofree char *name = g_strconcat("box.", keys[i], NULL);
+        lab_record_env(record, name, res_report_fact(report, keys[i]));
+    }
+}
+
+/* The partition of the lab host, which the profile's host keys ask for. */
+static gboolean
+check_isolation(const LabMachine *m, const ResReport *report, ResRecord *record)
+{
+    HostKernelView view = {
+        .cmdline = res_report_fact(report, "cmdline"),
+        .sysfs_nohz_full = res_report_fact(report, "sysfs.nohz_full"),
+        .sysfs_isolated = res_report_fact(report, "sysfs.isolated"),
+        .kmsg = res_report_facts(report, "kmsg"),
+        .ncpus = m->vcpus,
+    };
+    g_autoptr(GPtrArray) checks =
+        host_isolation_compare(&view, hwloc_bitmap_iszero(m->nohz_full) ? NULL : m->nohz_full,
+                               hwloc_bitmap_iszero(m->domain) ? NULL : m->domain,
+                               hwloc_bitmap_iszero(m->rcu_nocbs) ? NULL : m->rcu_nocbs);
+    const HostIsolationCheck *failed = NULL;
+
+    for (guint i = 0; i < checks->len; i++) {
+        const HostIsolationCheck *c = checks->pdata[i];
+        g_autofree char *key = g_strdup_printf("box.effective.%s", c->parameter);
+        lab_record_env(record, key, c->effective);
+        failed = failed || c->ok ? failed : c;
+    }
+    if (!failed)
+        return TRUE;
+    g_autofree char *detail = g_strconcat(INSIDE, failed->parameter, NULL);
+    lab_record_fail(record, RES_OUTCOME_ISOLATION, detail,
+                    "%s of the lab host in the box: requested %s, in force %s. %s",
+                    failed->parameter, failed->requested, failed->effective,
+                    failed->message ? failed->message : "");
+    return FALSE;
+}
+
+static void
+keep_capabilities(const LabImage *image, const char *cache_dir, const ResWorkload *w)
+{
+    g_autofree char *name = lab_box_capabilities_name();
+    const ResFile *f = box_file(w, name);
+
+    if (f)
+        lab_box_image_keep(image, cache_dir, f->content->str, f->content->len);
+}
+
+/* Of this machine stays what the box can't know better. */
+static void
+take_environment(const ResRecord *inner, ResRecord *record)
+{
+    static const char *const ours[] = {"kernel.path", "kernel.sha256", "host.kernel.release", NULL};
+    GHashTableIter iter;
+    gpointer key, value;
+
+    g_hash_table_iter_init(&iter, inner->environment);
+    while (g_hash_table_iter_next(&iter, &key, &value)) {
+        const char *before = g_hash_table_lookup(record->environment, key);
+        if (g_str_equal(key, "host.kernel.release"))
+            lab_record_env(record, "machine.kernel.release", before);
+        else if (before && g_strv_contains(ours, key))
+            continue;
+        lab_record_env(record, key, value);
+    }
+}
+
+static void
+take_files(const LabBundleRun *run, GHashTable *files)
+{
+    GHashTableIter iter;
+    gpointer name, bytes;
+
+    g_hash_table_iter_init(&iter, run->files);
+    while (g_hash_table_iter_next(&iter, &name, &bytes))
+        g_hash_table_insert(files, g_strconcat(INSIDE, name, NULL), g_bytes_ref(bytes));
+}
+
+/* Durations are the emulator's; counts are the kernels'. */
+static gboolean
+is_duration(const char *unit)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "ticks", "insns", NULL};
+    return g_strv_contains(units, unit);
+}
+
+static void
+take_metrics(const ResRecord *inner, ResRecord *record)
+{
+    for (guint i = 0; i < inner->metrics->len; i++) {
+        const ResMetric *m = inner->metrics->pdata[i];
+        g_autofree char *evidence = g_strconcat(INSIDE, m->evidence, NULL);
+        ResFidelity fidelity = is_duration(m->unit) ? RES_FIDELITY_FUNCTIONAL : record->fidelity;
+        g_ptr_array_add(record->metrics,
+                        res_metric_new(m->name, m->unit, m->direction, fidelity, m->value, m->min,
+                                       m->max, m->samples, evidence));
+    }
+}
+
+static gboolean
+take_run(const LabBundleRun *run, ResRecord *record, GHashTable *files)
+{
+    const ResRecord *inner = run->record;
+
+    take_environment(inner, record);
+    take_files(run, files);
+    for (guint i = 0; i < inner->notes->len; i++)
+        g_ptr_array_add(record->notes, g_strdup(inner->notes->pdata[i]));
+    if (inner->outcome != RES_OUTCOME_DONE) {
+        lab_record_fail(record, inner->outcome, inner->detail,
+                        IN_THE_BOX "%s (its files are those named " INSIDE "...)", inner->message);
+        return FALSE;
+    }
+    take_metrics(inner, record);
+    record->outcome = RES_OUTCOME_DONE;
+    return TRUE;
+}
+
+static gboolean
+fail_without_record(const ResWorkload *w, ResRecord *record)
+{
+    g_autofree char *words = last_words(w);
+
+    if (w->status == 124)
+        lab_record_fail(
+            record, RES_OUTCOME_INFRA, INSIDE "timeout",
+            "the lab host in the box did not finish in time (guest.boot_timeout and the "
+            "workloads' timeouts decide how long it may take); its last words: %s",
+            words);
+    else if (w->status == EXIT_SKIPPED)
+        lab_record_fail(record, RES_OUTCOME_SKIP, INSIDE "skip", IN_THE_BOX "%s", words);
+    else
+        lab_record_fail(record, RES_OUTCOME_INFRA, INSIDE "run",
+                        "nohzlab in the box ended with status %d and left no record: %s", w->status,
+                        words);
+    return FALSE;
+}
+
+gboolean
+lab_box_judge(const LabBox *b, const LabImage *image, const char *cache_dir,
+              const ResReport *report, ResRecord *record, GHashTable *files)
+{
+    const ResWorkload *w = box_workload(report);
+    g_autoptr(GError) error = NULL;
+
+    take_facts(report, record);
+    if (!w) {
+        lab_record_fail(record, RES_OUTCOME_INCOMPLETE, INSIDE "report",
+                        "the box reported on no run");
+        return FALSE;
+    }
+    if (w->output->len)
+        g_hash_table_insert(files, g_strdup(INSIDE "output.txt"),
+                            g_bytes_new(w->output->str, w->output->len));
+    keep_capabilities(image, cache_dir, w);
+    if (!check_isolation(lab_box_machine(b), report, record))
+        return FALSE;
+    const ResFile *bundle = box_file(w, BUNDLE_FILE);
+    if (!bundle)
+        return fail_without_record(w, record);
+    g_autoptr(GPtrArray) runs = lab_bundle_read(bundle->content->str, bundle->content->len, &error);
+    if (runs && runs->len == 0)
+        return fail_without_record(w, record);
+    if (runs)
+        return take_run(runs->pdata[0], record, files);
+    lab_record_fail(record, RES_OUTCOME_INCOMPLETE, INSIDE "bundle",
+                    "what the box left of its run can't be read: %s", error->message);
+    return FALSE;
+}
+
+void
+lab_box_blame(ResRecord *record)
+{
+    ResOutcome outcome = record->outcome;
+
+    if (outcome == RES_OUTCOME_DONE || outcome == RES_OUTCOME_CANCELLED || !record->detail ||
+        g_str_has_prefix(record->message, IN_THE_BOX) || g_str_has_prefix(record->detail, INSIDE))
+        return;
+    /* A lab host that stalls or lacks KVM is this lab's trouble; one that panics is the kernel's.
+     */
+    if (outcome == RES_OUTCOME_GUEST &&
+        (g_str_equal(record->detail, "timeout") || g_str_equal(record->detail, "init")))
+        outcome = RES_OUTCOME_INFRA;
+    g_autofree char *detail =
+        g_strconcat(INSIDE, *record->detail ? record->detail : "failed", NULL);
+    g_autofree char *message =
+        g_strconcat("the emulated lab host, not the guest in it: ", record->message, NULL);
+    lab_record_fail(record, outcome, detail, "%s", message);
+}
