@@ -100,9 +100,11 @@ make_profile(const LabCell *cell, const LabImage *image)
             profile_line(text, "type", w->type);
         profile_section(text, cell, section, none);
     }
-    if (p->checks->len) {
+    if (p->checks->len)
         g_string_append(text, "[check]\n");
-        profile_section(text, cell, "check", none);
+    for (guint i = 0; i < p->checks->len; i++) {
+        const LabSetting *c = p->checks->pdata[i];
+        profile_line(text, c->key, c->value);
     }
     return g_string_free(text, FALSE);
 }

@@ -102,23 +102,44 @@ keep_capabilities(const LabImage *image, const char *cache_dir, const ResWorkloa
         lab_box_image_keep(image, cache_dir, f->content->str, f->content->len);
 }
 
-/* Of this machine stays what the box can't know better. */
+/* "host." is now the lab host in the box: what this machine said of itself and of the box's own
+ * emulator gets other names. */
 static void
-take_environment(const ResRecord *inner, ResRecord *record)
+set_aside(ResRecord *record)
 {
-    static const char *const ours[] = {"kernel.path", "kernel.sha256", "host.kernel.release", NULL};
+    g_autoptr(GHashTable) moved = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     GHashTableIter iter;
     gpointer key, value;
 
-    g_hash_table_iter_init(&iter, inner->environment);
+    g_hash_table_iter_init(&iter, record->environment);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
-        const char *before = g_hash_table_lookup(record->environment, key);
-        if (g_str_equal(key, "host.kernel.release"))
-            lab_record_env(record, "machine.kernel.release", before);
-        else if (before && g_strv_contains(ours, key))
+        const char *name = key;
+        if (!g_str_has_prefix(name, "host."))
             continue;
-        lab_record_env(record, key, value);
+        g_hash_table_insert(
+            moved,
+            g_strconcat(g_str_has_prefix(name, "host.thread.") ? "box." : "machine.",
+                        name + strlen("host."), NULL),
+            g_strdup(value));
+        g_hash_table_iter_remove(&iter);
     }
+    g_hash_table_iter_init(&iter, moved);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        lab_record_env(record, key, value);
+}
+
+/* Only where the inner kernel's file came from this machine knows better than the box. */
+static void
+take_environment(const ResRecord *inner, ResRecord *record)
+{
+    GHashTableIter iter;
+    gpointer key, value;
+
+    set_aside(record);
+    g_hash_table_iter_init(&iter, inner->environment);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        if (!g_str_equal(key, "kernel.path"))
+            lab_record_env(record, key, value);
 }
 
 static void
