@@ -14,12 +14,16 @@ gboolean
 lab_platform_needs_kvm(const LabProfile *profile)
 {
     const GPtrArray *cells = lab_profile_cells(profile);
+    gboolean undecided = FALSE;
 
     for (guint i = 0; i < cells->len; i++) {
-        if (((LabCell *)cells->pdata[i])->params->platform == LAB_PLATFORM_METAL)
+        LabPlatform platform = ((LabCell *)cells->pdata[i])->params->platform;
+        if (platform == LAB_PLATFORM_METAL)
             return TRUE;
+        undecided |= platform == LAB_PLATFORM_AUTO;
     }
-    return FALSE;
+    g_autofree char *detail = NULL;
+    return undecided && host_kvm_probe(&detail) == HOST_KVM_RUNS && host_kvm_allows(HOST_QEMU_USER);
 }
 
 /* The profile's host partition against what this machine's kernel says is in force. */
@@ -91,6 +95,12 @@ check_kvm(LabSession *session, GError **error)
 static gboolean
 check_icount(const LabParams *p, LabSession *session, GError **error)
 {
+    if (p->platform == LAB_PLATFORM_BOX) {
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                    "clock icount on platform box is not in this version of nohzlab: use clock "
+                    "wall there, or platform bare");
+        return FALSE;
+    }
     if (p->platform == LAB_PLATFORM_METAL) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
                     "clock icount counts an emulator's instructions: on platform metal there is "
@@ -121,16 +131,34 @@ check_icount(const LabParams *p, LabSession *session, GError **error)
     return FALSE;
 }
 
+static void
+settle(LabParams *p, LabPlatform platform, const char *why)
+{
+    p->platform = platform;
+    g_free(p->platform_why);
+    p->platform_why =
+        g_strdup_printf("platform auto: %s, since %s", lab_platform_name(platform), why);
+}
+
+void
+lab_platform_settle(LabParams *p, LabSession *session)
+{
+    const char *detail;
+    g_autoptr(GError) unfit = NULL;
+
+    if (p->platform != LAB_PLATFORM_AUTO)
+        return;
+    if (lab_session_kvm(session, &detail) != HOST_KVM_RUNS)
+        settle(p, LAB_PLATFORM_BOX, detail);
+    else if (!check_kvm(session, &unfit) || !check_host_partition(p, &unfit))
+        settle(p, LAB_PLATFORM_BOX, unfit->message);
+    else
+        settle(p, LAB_PLATFORM_METAL, "KVM runs guests here and the host partition is in force");
+}
+
 gboolean
 lab_platform_check(const LabParams *p, LabSession *session, GError **error)
 {
-    if (p->platform == LAB_PLATFORM_BOX || p->platform == LAB_PLATFORM_AUTO) {
-        g_set_error(
-            error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-            "platform %s is not in this version of nohzlab: set host.platform to bare or metal",
-            lab_platform_name(p->platform));
-        return FALSE;
-    }
     if (p->clock == LAB_CLOCK_ICOUNT && !check_icount(p, session, error))
         return FALSE;
     if (p->platform != LAB_PLATFORM_METAL)

@@ -6,9 +6,17 @@
 #include "lab/profile.h"
 #include "lab/session.h"
 
+/*
+ * Turns `auto` into metal where KVM can be used and the profile's host partition is in force,
+ * otherwise into box; other platforms stay. PARAMS->platform_why then says what was chosen and why
+ * (empty when nothing was to be chosen).
+ */
+void lab_platform_settle(LabParams *params, LabSession *session);
+
 /* FALSE with the reason and what to do: KVM that can't be used (metal), a host partition that is
  * not in force (metal), a QEMU too old (icount with several vCPUs), pins that can't be made. */
 gboolean lab_platform_check(const LabParams *params, LabSession *session, GError **error);
 
-/* TRUE when a cell of PROFILE runs its guest in this machine's KVM. */
+/* TRUE when a cell of PROFILE runs its guest in this machine's KVM, or may, and the KVM is fit for
+ * it. */
 gboolean lab_platform_needs_kvm(const LabProfile *profile);

@@ -67,6 +67,7 @@ typedef struct {
     guint64 boots; /* per cell */
     guint64 jobs;  /* runs side by side; 0: as many as the clock allows */
     LabPlatform platform;
+    char *platform_why; /* of platform auto, once it is settled; NULL before */
     LabClock clock;
     guint64 host_cpus; /* box only */
     LabPartition host, guest;

@@ -30,6 +30,7 @@ lab_params_free(LabParams *params)
         return;
     g_free(params->summary);
     g_free(params->kernel);
+    g_free(params->platform_why);
     partition_clear(&params->host);
     partition_clear(&params->guest);
     g_free(params->pin);

@@ -12,6 +12,7 @@
 #include "host/guest.h"
 #include "host/reaper.h"
 #include "host/threads.h"
+#include "lab/box.h"
 #include "lab/console.h"
 #include "lab/files.h"
 #include "lab/judge.h"
@@ -25,7 +26,6 @@
 struct LabRun {
     LabSession *session;
     const LabCell *cell;
-    const LabParams *params;
     unsigned int boot;
     const LabImage *image;
     LabRunProgress progress;
@@ -33,7 +33,10 @@ struct LabRun {
     gpointer data;
 
     LabStep step;
-    LabMachine *machine;
+    LabBox *box; /* platform box: what is driven is the lab host, not the cell's guest */
+    const LabParams *params;   /* of what is driven */
+    const LabMachine *machine; /* of what is driven */
+    LabMachine *own_machine;   /* NULL in a box */
     char *name, *dir, *xml;
     HostChannel *console_channel, *report_channel;
     LabConsole *console;
@@ -164,6 +167,9 @@ judge(LabRun *run)
     else if (failure)
         lab_record_fail(run->record, RES_OUTCOME_GUEST, "init", "the guest could not go on: %s",
                         failure);
+    else if (run->box)
+        lab_box_judge(run->box, run->image, lab_session_cache_dir(run->session), run->report,
+                      run->record, run->files);
     else
         lab_judge(run->params, run->machine, run->report, run->record, run->files);
 }
@@ -427,6 +433,8 @@ run_set_up(LabRun *run, HostDomainSpec *spec, GError **error)
         return FALSE;
 
     *spec = lab_machine_domain(run->machine, run->params, run->boot);
+    if (run->box)
+        lab_box_domain(run->box, spec);
     spec->name = run->name;
     spec->emulator = host_conn_embedded(conn) ? HOST_QEMU : NULL;
     spec->kernel = run->image->kernel_path;
@@ -438,6 +446,21 @@ run_set_up(LabRun *run, HostDomainSpec *spec, GError **error)
     return run->xml != NULL;
 }
 
+static gboolean
+choose_machine(LabRun *run, GError **error)
+{
+    if (run->params->platform == LAB_PLATFORM_BOX) {
+        run->box = lab_box_new(run->cell, run->image, error);
+        if (!run->box)
+            return FALSE;
+        run->params = lab_box_params(run->box);
+        run->machine = lab_box_machine(run->box);
+    } else {
+        run->machine = run->own_machine = lab_machine_new(run->params, error);
+    }
+    return run->machine != NULL;
+}
+
 void
 lab_run_start(LabRun *run)
 {
@@ -446,8 +469,7 @@ lab_run_start(LabRun *run)
 
     run->record->started_us = g_get_real_time();
     enter(run, LAB_STEP_START, NULL);
-    run->machine = lab_machine_new(run->params, &error);
-    if (!run->machine || !run_set_up(run, &spec, &error)) {
+    if (!choose_machine(run, &error) || !run_set_up(run, &spec, &error)) {
         run_fail_error(run, error);
         return;
     }
@@ -500,6 +522,8 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
     g_clear_pointer(&run->guest, host_guest_free);
     if (!run->cancelled && run->record->outcome == RES_OUTCOME_DONE)
         judge(run);
+    else if (run->box && !run->cancelled)
+        lab_box_blame(run->record);
     if (run->cancelled)
         lab_record_fail(run->record, RES_OUTCOME_CANCELLED, "", "cancelled");
     collect_evidence(run);
@@ -567,7 +591,8 @@ lab_run_free(LabRun *run)
     if (!run)
         return;
     timer_set(run, 0, NULL);
-    g_clear_pointer(&run->machine, lab_machine_free);
+    g_clear_pointer(&run->own_machine, lab_machine_free);
+    g_clear_pointer(&run->box, lab_box_free);
     lab_console_free(run->console);
     res_report_free(run->report);
     res_record_free(run->record);

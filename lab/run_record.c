@@ -100,6 +100,8 @@ lab_run_record_new(LabSession *session, const LabProfile *profile, const LabCell
     r->platform = g_strdup(lab_platform_name(cell->params->platform));
     r->clock = g_strdup(lab_clock_name(cell->params->clock));
     r->fidelity = lab_fidelity(cell->params->platform, cell->params->clock);
+    if (cell->params->platform_why)
+        g_ptr_array_add(r->notes, g_strdup(cell->params->platform_why));
     r->outcome = RES_OUTCOME_DONE; /* until something fails */
     r->detail = g_strdup("");
     r->message = g_strdup("");

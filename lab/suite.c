@@ -2,6 +2,7 @@
 #include "lab/suite.h"
 
 #include "host/error.h"
+#include "lab/box_image.h"
 #include "lab/checks.h"
 #include "lab/judge.h"
 #include "lab/platform.h"
@@ -83,6 +84,7 @@ plan(LabSuite *s, GError **error)
     for (guint i = 0; i < cells->len; i++) {
         const LabCell *cell = cells->pdata[i];
         g_autofree char *unmet = NULL;
+        lab_platform_settle(cell->params, s->session);
         if (!lab_platform_check(cell->params, s->session, error) ||
             !lab_checks_met(cell->params, s->session, &unmet, error))
             return FALSE;
@@ -129,13 +131,24 @@ prepare_in_thread(GTask *task, gpointer source G_GNUC_UNUSED, gpointer data,
     const char *kernel = g_object_get_data(G_OBJECT(task), "kernel");
     const GPtrArray *programs = g_object_get_data(G_OBJECT(task), "programs");
     GError *error = NULL;
-    LabImage *image = lab_image_prepare(kernel, programs, lab_session_cache_dir(s->session),
-                                        lab_session_run_dir(s->session), &error);
+    gboolean box = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(task), "box"));
+    LabImage *image = (box ? lab_box_image_prepare
+                           : lab_image_prepare)(kernel, programs, lab_session_cache_dir(s->session),
+                                                lab_session_run_dir(s->session), &error);
 
     if (image)
         g_task_return_pointer(task, image, (GDestroyNotify)lab_image_free);
     else
         g_task_return_error(task, error);
+}
+
+/* A kernel as a guest's and the same as a box's are two images. Interned. */
+static const char *
+image_key(const LabParams *p)
+{
+    g_autofree char *key =
+        g_strconcat(p->platform == LAB_PLATFORM_BOX ? "box " : "", p->kernel, NULL);
+    return g_intern_string(key);
 }
 
 static void start_more(LabSuite *s);
@@ -159,8 +172,7 @@ on_prepared(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
     LabImage *image = g_task_propagate_pointer(G_TASK(result), &error);
 
     if (image) {
-        g_hash_table_insert(s->images, g_strdup(g_object_get_data(G_OBJECT(result), "kernel")),
-                            image);
+        g_hash_table_insert(s->images, g_strdup(g_object_get_data(G_OBJECT(result), "key")), image);
     } else {
         give_up(s, error);
     }
@@ -195,20 +207,23 @@ collect_programs(const LabSuite *s)
 static void
 prepare_next(LabSuite *s)
 {
-    const char *kernel = NULL;
+    const LabParams *missing = NULL;
 
-    for (guint i = 0; i < s->planned->len && !s->stop && !s->cancelled && !kernel; i++) {
-        const char *wanted = g_array_index(s->planned, Planned, i).cell->params->kernel;
-        if (!g_hash_table_contains(s->images, wanted))
-            kernel = wanted;
+    for (guint i = 0; i < s->planned->len && !s->stop && !s->cancelled && !missing; i++) {
+        const LabParams *p = g_array_index(s->planned, Planned, i).cell->params;
+        if (!g_hash_table_contains(s->images, image_key(p)))
+            missing = p;
     }
-    if (!kernel) {
+    if (!missing) {
         start_more(s);
         return;
     }
-    s->events.preparing(kernel, s->data);
+    s->events.preparing(missing->kernel, s->data);
     g_autoptr(GTask) task = g_task_new(NULL, NULL, on_prepared, s);
-    g_object_set_data_full(G_OBJECT(task), "kernel", g_strdup(kernel), g_free);
+    g_object_set_data(G_OBJECT(task), "key", (gpointer)image_key(missing));
+    g_object_set_data(G_OBJECT(task), "kernel", missing->kernel);
+    g_object_set_data(G_OBJECT(task), "box",
+                      GINT_TO_POINTER(missing->platform == LAB_PLATFORM_BOX));
     g_object_set_data_full(G_OBJECT(task), "programs", collect_programs(s),
                            (GDestroyNotify)g_ptr_array_unref);
     g_task_set_task_data(task, s, NULL);
@@ -261,7 +276,7 @@ start_more(LabSuite *s)
 {
     while (!s->cancelled && !s->stop && s->active->len < s->jobs && s->next < s->planned->len) {
         const Planned *p = &g_array_index(s->planned, Planned, s->next++);
-        const LabImage *image = g_hash_table_lookup(s->images, p->cell->params->kernel);
+        const LabImage *image = g_hash_table_lookup(s->images, image_key(p->cell->params));
         LabRun *run = lab_run_new(s->session, s->profile, p->cell, p->boot, s->set, image, on_step,
                                   on_done, s);
         g_ptr_array_add(s->active, run);
