@@ -46,7 +46,6 @@ counter_free(gpointer data)
 HostCounters *
 host_counters_new(const char *name, unsigned int buffer_kib, GError **error)
 {
-    static const char *const systems[] = {"kvm", "timer", "sched", NULL};
     HostTrace *trace = host_trace_new(name, error);
     if (!trace)
         return NULL;
@@ -56,13 +55,8 @@ host_counters_new(const char *name, unsigned int buffer_kib, GError **error)
     c->buffer_kib = buffer_kib;
     c->counters = g_ptr_array_new_with_free_func(counter_free);
     c->specs = g_ptr_array_new_with_free_func(g_free);
-    c->tep = tracefs_local_events_system(NULL, systems);
-    if (!c->tep) {
-        g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                            "the formats of this kernel's trace events can't be read");
-        return NULL;
-    }
-    return g_steal_pointer(&c);
+    c->tep = host_trace_events_new(error);
+    return c->tep ? g_steal_pointer(&c) : NULL;
 }
 
 void
@@ -98,12 +92,9 @@ find_event(HostCounters *c, Counter *k, GError **error)
 {
     const HostCounterSpec *s = k->spec;
 
-    k->event = tep_find_event_by_name(c->tep, s->system, s->event);
-    if (!k->event) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED, "this kernel has no event %s:%s",
-                    s->system, s->event);
+    k->event = host_trace_event(c->tep, s->system, s->event, error);
+    if (!k->event)
         return FALSE;
-    }
     for (guint i = 0; i < s->n_keys; i++)
         if (!find_field(k->event, s->keys[i], &k->keys[i], error))
             return FALSE;

@@ -24,14 +24,10 @@ struct HostForeign {
 static gboolean
 find_fields(HostForeign *f, GError **error)
 {
-    static const char *const systems[] = {"sched", NULL};
-    f->tep = tracefs_local_events_system(NULL, systems);
-    f->event = f->tep ? tep_find_event_by_name(f->tep, "sched", "sched_switch") : NULL;
-    if (!f->event) {
-        g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                            "this kernel has no event sched:sched_switch");
+    f->tep = host_trace_events_new(error);
+    f->event = f->tep ? host_trace_event(f->tep, "sched", "sched_switch", error) : NULL;
+    if (!f->event)
         return FALSE;
-    }
     f->prev_pid = tep_find_field(f->event, "prev_pid");
     f->next_pid = tep_find_field(f->event, "next_pid");
     f->prev_comm = tep_find_field(f->event, "prev_comm");

@@ -111,11 +111,12 @@ use_top_level(HostTargets *t, const char *name, GError **error)
 static gboolean
 find_fields(HostTargets *t, GError **error)
 {
-    static const char *const systems[] = {"ftrace", NULL};
-    t->tep = tracefs_local_events_system(NULL, systems);
-    t->event = t->tep ? tep_find_event_by_name(t->tep, "ftrace", "funcgraph_exit") : NULL;
-    t->calltime = t->event ? tep_find_field(t->event, "calltime") : NULL;
-    t->rettime = t->event ? tep_find_field(t->event, "rettime") : NULL;
+    t->tep = host_trace_events_new(error);
+    t->event = t->tep ? host_trace_event(t->tep, "ftrace", "funcgraph_exit", error) : NULL;
+    if (!t->event)
+        return FALSE;
+    t->calltime = tep_find_field(t->event, "calltime");
+    t->rettime = tep_find_field(t->event, "rettime");
     if (t->calltime && t->rettime)
         return TRUE;
     g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,

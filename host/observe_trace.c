@@ -21,11 +21,11 @@ struct HostTrace {
 const char *
 host_trace_dir(GError **error)
 {
-    const char *dir = NULL;
+    static const char *found; /* the library makes a new copy at each call */
 
     tracefs_set_loglevel(TEP_LOG_NONE);
-    if (tracefs_tracing_dir_is_mounted(false, &dir) == 1 && dir)
-        return dir;
+    if (found || (tracefs_tracing_dir_is_mounted(false, &found) == 1 && found))
+        return found;
     g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
                         "tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
     return NULL;
@@ -143,6 +143,53 @@ host_trace_reap(const char *prefix, void (*each)(const char *name))
         if (g_str_has_prefix(name, prefix))
             removed += reap_one(instances, name, each);
     return removed;
+}
+
+struct tep_handle *
+host_trace_events_new(GError **error)
+{
+    struct tep_handle *tep = tep_alloc();
+    gsize len = 0;
+    g_autofree char *page = host_trace_read(NULL, "events/header_page", 65536, &len, error);
+
+    if (tep) {
+        tep_set_long_size(tep, sizeof(long));
+        tep_set_page_size(tep, getpagesize());
+        tep_set_file_bigendian(tep, G_BYTE_ORDER == G_BIG_ENDIAN);
+        tep_set_local_bigendian(tep, G_BYTE_ORDER == G_BIG_ENDIAN);
+    }
+    if (tep && page && tep_parse_header_page(tep, page, len, sizeof(long)) == 0)
+        return tep;
+    if (page)
+        g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                            "events/header_page of tracefs is not understood");
+    if (tep)
+        tep_free(tep);
+    return NULL;
+}
+
+struct tep_event *
+host_trace_event(struct tep_handle *tep, const char *system, const char *name, GError **error)
+{
+    struct tep_event *event = tep_find_event_by_name(tep, system, name);
+    g_autofree char *path = g_strdup_printf("events/%s/%s/format", system, name);
+    g_autofree char *format = NULL;
+
+    if (event)
+        return event;
+    format = host_trace_read(NULL, path, 1024 * 1024, NULL, NULL);
+    /* Nothing is ever printed by it, and the library does not free all it makes of long ones. */
+    char *print = format ? strstr(format, "\nprint fmt:") : NULL;
+    if (print) {
+        g_autofree char *fields = g_strndup(format, (gsize)(print - format));
+        g_autofree char *text = g_strconcat(fields, "\nprint fmt: \"\"\n", NULL);
+        if (tep_parse_event(tep, text, strlen(text), system) == 0)
+            event = tep_find_event_by_name(tep, system, name);
+    }
+    if (!event)
+        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED, "this kernel has no event %s:%s%s",
+                    system, name, format ? " of a format that is understood" : "");
+    return event;
 }
 
 struct tracefs_instance *

@@ -9,6 +9,10 @@
 
 #include "host/cpulist.h"
 
+struct tep_handle;
+struct tep_event;
+struct tracefs_instance;
+
 #define HOST_TRACE_PREFIX "nohzlab-"
 
 /* Where tracefs is mounted; never mounts it. HOST_ERROR_UNSUPPORTED with what to do. */
@@ -33,6 +37,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostTrace, host_trace_drop)
 guint host_trace_reap(const char *prefix, void (*each)(const char *name));
 
 struct tracefs_instance *host_trace_instance(HostTrace *t);
+
+/* To read raw events with, of those that host_trace_event() was called for. tep_free(). */
+struct tep_handle *host_trace_events_new(GError **error);
+/* TEP's own; NULL with HOST_ERROR_UNSUPPORTED when this kernel does not have it. */
+struct tep_event *host_trace_event(struct tep_handle *tep, const char *system, const char *name,
+                                   GError **error);
 
 /* Files of the instance; T NULL: of the top level. PATH: "events/sched/sched_switch/filter". */
 gboolean host_trace_exists(HostTrace *t, const char *path);
