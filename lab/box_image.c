@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <glib/gstdio.h>
-#include <libvirt/libvirt.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +100,9 @@ static char *
 libvirt_driver(GError **error)
 {
     Dl_info info = {0};
+    void *function = dlsym(RTLD_DEFAULT, "virConnectOpen");
 
-    if (!dladdr((void *)virConnectOpen, &info) || !info.dli_fname) {
+    if (!function || !dladdr(function, &info) || !info.dli_fname) {
         fail_not_found(error, "libvirt", "this process", "libvirt0");
         return NULL;
     }

@@ -115,6 +115,14 @@ test_machine(Fixture *f, G_GNUC_UNUSED gconstpointer data)
     HostDomainSpec spec = lab_machine_domain(m, p, 0);
     lab_box_domain(f->box, &spec);
 
+    spec.name = "box";
+    spec.kernel = spec.initrd = spec.job_path = spec.console_path = spec.report_path = "/x";
+    g_autofree char *xml = host_domain_xml(&spec, NULL);
+    g_assert_nonnull(strstr(xml, "<domain type=\"qemu\""));
+    g_assert_nonnull(strstr(xml, "<feature policy=\"require\" name=\"svm\"/>"));
+    spec.kvm = TRUE;
+    g_assert_null(host_domain_xml(&spec, NULL));
+    spec.kvm = FALSE;
     g_assert_true(spec.svm);
     g_assert_false(spec.kvm);
     g_assert_cmpuint(spec.vcpus, ==, 4);
