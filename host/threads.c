@@ -2,6 +2,7 @@
 #include "host/threads.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,4 +245,31 @@ host_threads_check(const GPtrArray *threads, const HostCpuset *const *vcpu_pins,
         }
     }
     return TRUE;
+}
+
+gboolean
+host_threads_confine(pid_t pid, const HostCpuset *cpus, GError **error)
+{
+    g_autoptr(GPtrArray) threads = host_threads_read("/proc", pid, error);
+    int count = host_cpuset_last(cpus) + 1;
+    cpu_set_t *mask = CPU_ALLOC(count);
+    gsize bytes = CPU_ALLOC_SIZE(count);
+    int cpu, failed = 0;
+
+    CPU_ZERO_S(bytes, mask);
+    hwloc_bitmap_foreach_begin(cpu, cpus) CPU_SET_S(cpu, bytes, mask);
+    hwloc_bitmap_foreach_end();
+    for (guint i = 0; threads && i < threads->len && !failed; i++) {
+        const HostThread *t = threads->pdata[i];
+        if (t->kind != HOST_THREAD_VHOST && sched_setaffinity(t->tid, bytes, mask) != 0 &&
+            errno != ESRCH)
+            failed = errno;
+    }
+    CPU_FREE(mask);
+    if (failed) {
+        g_autofree char *list = host_cpulist_format(cpus);
+        g_set_error(error, HOST_ERROR, HOST_ERROR_ISOLATION,
+                    "can't keep our own threads on CPU %s: %s", list, g_strerror(failed));
+    }
+    return threads && !failed;
 }

@@ -42,3 +42,7 @@ GPtrArray *host_threads_read(const char *proc, pid_t pid, GError **error);
  */
 gboolean host_threads_check(const GPtrArray *threads, const HostCpuset *const *vcpu_pins,
                             unsigned int vcpus, const HostCpuset *emulator_pin, GError **error);
+
+/* Lets every thread of PID run on CPUS only (sched_setaffinity(2)); threads and processes they
+ * start later inherit it. */
+gboolean host_threads_confine(pid_t pid, const HostCpuset *cpus, GError **error);

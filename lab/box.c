@@ -72,7 +72,7 @@ profile_section(GString *text, const LabCell *cell, const char *section, const c
 static char *
 make_profile(const LabCell *cell, const LabImage *image)
 {
-    static const char *const host_own[] = {"platform", "clock", "cpus", NULL};
+    static const char *const host_own[] = {"platform", "clock", "cpus", "observe", NULL};
     static const char *const guest_own[] = {"cmdline", "boot_timeout", NULL};
     static const char *const none[] = {NULL};
     GString *text = g_string_new("[main]\n");
@@ -87,6 +87,7 @@ make_profile(const LabCell *cell, const LabImage *image)
     g_string_append(text, "[host]\n");
     profile_line(text, "platform", "metal");
     profile_line(text, "clock", "wall");
+    profile_line(text, "observe", g_str_equal(p->observe, "no") ? "no" : "yes");
     profile_section(text, cell, "host", host_own);
     g_string_append(text, "[guest]\n");
     profile_line(text, "boot_timeout", timeout);

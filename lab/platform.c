@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab/platform.h"
 
+#include <unistd.h>
+
 #include "host/channel.h"
 #include "host/error.h"
 #include "host/isolation.h"
 #include "host/root.h"
+#include "host/threads.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
 
@@ -140,20 +143,64 @@ settle(LabParams *p, LabPlatform platform, const char *why)
         g_strdup_printf("platform auto: %s, since %s", lab_platform_name(platform), why);
 }
 
+/*
+ * On this machine: the lists of [host] become lists of its CPUs, and what is left of the guest's
+ * QEMU stays, as the lab itself, on the housekeeping CPUs. Where the lists can't be read
+ * lab_platform_check says so.
+ */
+static void
+settle_metal(LabParams *p)
+{
+    g_autoptr(HostRoot) root = host_root_open(NULL, NULL);
+    g_autoptr(HostCpuset) possible = root ? host_root_cpulist(root, SYS_CPU "possible") : NULL;
+    g_autoptr(HostCpuset) online = root ? host_root_cpulist(root, SYS_CPU "online") : NULL;
+    g_autoptr(HostCpuset) housekeeping = NULL, isolated = NULL;
+    HostPartition partition;
+
+    if (!possible || !online ||
+        !lab_partition_resolve(&p->host, host_cpuset_last(possible) + 1, &housekeeping, &isolated,
+                               &partition, NULL))
+        return;
+    hwloc_bitmap_and(housekeeping, housekeeping, online);
+    if (hwloc_bitmap_iszero(isolated) || hwloc_bitmap_iszero(housekeeping))
+        return;
+    g_free(p->host.housekeeping);
+    g_free(p->host.isolated);
+    p->host.housekeeping = host_cpulist_format(housekeeping);
+    p->host.isolated = host_cpulist_format(isolated);
+    if (!*p->emulatorpin) {
+        g_free(p->emulatorpin);
+        p->emulatorpin = g_strdup(p->host.housekeeping);
+    }
+}
+
 void
 lab_platform_settle(LabParams *p, LabSession *session)
 {
     const char *detail;
     g_autoptr(GError) unfit = NULL;
 
-    if (p->platform != LAB_PLATFORM_AUTO)
-        return;
-    if (lab_session_kvm(session, &detail) != HOST_KVM_RUNS)
-        settle(p, LAB_PLATFORM_BOX, detail);
-    else if (!check_kvm(session, &unfit) || !check_host_partition(p, &unfit))
-        settle(p, LAB_PLATFORM_BOX, unfit->message);
-    else
-        settle(p, LAB_PLATFORM_METAL, "KVM runs guests here and the host partition is in force");
+    if (p->platform == LAB_PLATFORM_AUTO) {
+        if (lab_session_kvm(session, &detail) != HOST_KVM_RUNS)
+            settle(p, LAB_PLATFORM_BOX, detail);
+        else if (!check_kvm(session, &unfit) || !check_host_partition(p, &unfit))
+            settle(p, LAB_PLATFORM_BOX, unfit->message);
+        else
+            settle(p, LAB_PLATFORM_METAL,
+                   "KVM runs guests here and the host partition is in force");
+    }
+    if (p->platform == LAB_PLATFORM_METAL)
+        settle_metal(p);
+}
+
+gboolean
+lab_platform_confine(const LabParams *p, GError **error)
+{
+    if (p->platform != LAB_PLATFORM_METAL || !*p->host.housekeeping)
+        return TRUE;
+    g_autoptr(HostCpuset) cpus =
+        host_cpulist_parse(p->host.housekeeping, HOST_CPULIST_TOOL, 0, NULL, error);
+    return cpus && host_threads_confine(getpid(), cpus, error);
 }
 
 gboolean

@@ -17,6 +17,10 @@ void lab_platform_settle(LabParams *params, LabSession *session);
  * not in force (metal), a QEMU too old (icount with several vCPUs), pins that can't be made. */
 gboolean lab_platform_check(const LabParams *params, LabSession *session, GError **error);
 
+/* Keeps all threads of this process, and so what they start, on the housekeeping CPUs of settled
+ * PARAMS (metal). */
+gboolean lab_platform_confine(const LabParams *params, GError **error);
+
 /* TRUE when a cell of PROFILE runs its guest in this machine's KVM, or may, and the KVM is fit for
  * it. */
 gboolean lab_platform_needs_kvm(const LabProfile *profile);

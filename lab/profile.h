@@ -70,6 +70,7 @@ typedef struct {
     char *platform_why; /* of platform auto, once it is settled; NULL before */
     LabClock clock;
     guint64 host_cpus; /* box only */
+    char *observe; /* metal and box: watch the lab host while workloads run: "auto", "yes", "no" */
     LabPartition host, guest;
     guint64 vcpus;
     guint64 memory_mib;

@@ -67,6 +67,11 @@ static const LabKey keys[] = {
      "wall clock, or virtual time that counts instructions (box and bare)", MAIN(clock)},
     {"host", "cpus", LAB_TYPE_UINT, "4", "1..255", "CPUs of the emulated lab host (box)",
      MAIN(host_cpus)},
+    {"host", "observe", LAB_TYPE_CHOICE, "auto", "auto|yes|no",
+     "watch exits, timers and foreign tasks on the lab host (metal and box); auto: where durations "
+     "are not the figure, "
+     "so in a box",
+     MAIN(observe)},
     PARTITION("host", host),
 
     {"guest", "vcpus", LAB_TYPE_UINT, "1", "1..255", "CPUs of the guest", MAIN(vcpus)},

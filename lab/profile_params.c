@@ -31,6 +31,7 @@ lab_params_free(LabParams *params)
     g_free(params->summary);
     g_free(params->kernel);
     g_free(params->platform_why);
+    g_free(params->observe);
     partition_clear(&params->host);
     partition_clear(&params->guest);
     g_free(params->pin);

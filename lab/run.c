@@ -17,6 +17,7 @@
 #include "lab/files.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
+#include "lab/observe.h"
 #include "results/report.h"
 
 #define POWER_OFF_S 20  /* from the report's end to the domain's */
@@ -42,7 +43,8 @@ struct LabRun {
     LabConsole *console;
     ResReport *report;
     HostGuest *guest;
-    guint timer; /* of the current step */
+    guint timer;         /* of the current step */
+    LabObserve *observe; /* NULL: nothing is watched */
     gboolean starting, resumed, reaping, ending, stopped, console_closed, report_closed, cancelled;
     HostGuestEnd end;
     char *workload; /* the current one */
@@ -170,8 +172,9 @@ judge(LabRun *run)
     else if (run->box)
         lab_box_judge(run->box, run->image, lab_session_cache_dir(run->session), run->report,
                       run->record, run->files);
-    else
-        lab_judge(run->params, run->machine, run->report, run->record, run->files);
+    else if (lab_judge(run->params, run->machine, run->report, run->record, run->files) &&
+             run->observe)
+        lab_observe_record(run->observe, run->record, run->files);
 }
 
 static gboolean
@@ -303,7 +306,11 @@ on_barrier(const char *name, gpointer data)
         run->workload = w ? g_strdup(w->name) : NULL;
         measure_timer(run, w);
         enter(run, LAB_STEP_MEASURE, run->workload);
+        if (w && run->observe)
+            lab_observe_begin(run->observe, w->name);
     } else if (g_str_has_prefix(name, "end:")) {
+        if (run->observe)
+            lab_observe_end(run->observe);
         g_clear_pointer(&run->workload, g_free);
         measure_timer(run, NULL);
     }
@@ -389,6 +396,12 @@ on_started(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
     if (run->cancelled) {
         run_end(run);
         return;
+    }
+    /* Before the guest runs: setting this up interrupts every CPU. */
+    if (ok && lab_observe_wanted(run->params)) {
+        run->observe = lab_observe_new(run->name + strlen("nohzlab-"), run->params, run->machine,
+                                       host_guest_threads(run->guest), &error);
+        ok = run->observe != NULL;
     }
     if (!ok || !host_guest_resume(run->guest, &error)) {
         run_fail_error(run, error);
@@ -526,6 +539,7 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
         lab_box_blame(run->record);
     if (run->cancelled)
         lab_record_fail(run->record, RES_OUTCOME_CANCELLED, "", "cancelled");
+    g_clear_pointer(&run->observe, lab_observe_free);
     collect_evidence(run);
     g_clear_pointer(&run->console_channel, host_channel_free);
     g_clear_pointer(&run->report_channel, host_channel_free);

@@ -11,6 +11,7 @@
 #include "host/error.h"
 #include "host/guest.h"
 #include "host/kvm.h"
+#include "host/observe.h"
 #include "host/reaper.h"
 #include "lab/files.h"
 
@@ -150,6 +151,12 @@ lab_session_open(const LabSessionConfig *config, GError **error)
     s->reaped = g_ptr_array_new_with_free_func(g_free);
     s->token = g_strdup_printf("%08x", g_random_int());
     lab_session_reap(root, s->reaped);
+    guint instances = host_observers_reap();
+    if (instances)
+        g_ptr_array_add(
+            s->reaped,
+            g_strdup_printf("removed %u tracefs instances, left by a nohzlab that was killed",
+                            instances));
     s->kvm = host_kvm_probe(&s->kvm_detail);
     s->store = res_store_open(state, error);
     if (!s->store || !make_run_dir(s, root, error) ||

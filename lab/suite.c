@@ -85,7 +85,8 @@ plan(LabSuite *s, GError **error)
         const LabCell *cell = cells->pdata[i];
         g_autofree char *unmet = NULL;
         lab_platform_settle(cell->params, s->session);
-        if (!lab_platform_check(cell->params, s->session, error) ||
+        if (!lab_platform_confine(cell->params, error) ||
+            !lab_platform_check(cell->params, s->session, error) ||
             !lab_checks_met(cell->params, s->session, &unmet, error))
             return FALSE;
         skip[i] = unmet != NULL;
