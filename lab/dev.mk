@@ -21,9 +21,11 @@ deps-check: deps ## the same for check-asan, fuzz and format-check
 	@$(DEPS) check
 
 .PHONY: run
-run: deps ## see it work: build, and measure what nohz_full costs at a system call
+run: deps ## see it work: what nohz_full costs at a system call, then a KVM guest on a nohz_full lab host
 	@+$(build_more) programs
 	@$(B)/nohzlab run profiles/syscall-overhead.ini
+	@echo
+	@$(B)/nohzlab run profiles/lab-host.ini
 
 .PHONY: check test
 check: deps deps-check ## run all tests

@@ -135,6 +135,24 @@ last_output_line(const ResWorkload *w)
     return g_strescape(newline ? newline + 1 : text, NULL);
 }
 
+/* Instructions repeat, so where they don't something else was measured. Durations never quite do:
+ * then it is said. */
+static gboolean
+note_unsteady(const LabWorkload *w, ResRecord *record)
+{
+    g_autofree char *text =
+        g_strdup_printf("workload %s came to no steady state in its warm-up (%" G_GUINT64_FORMAT
+                        " batches): raise its warmup, or look for what else runs on CPU %u",
+                        w->name, w->warmup, lab_workload_cpu(w));
+
+    if (record->fidelity == RES_FIDELITY_INSTRUCTIONS) {
+        lab_record_fail(record, RES_OUTCOME_GUEST, "unsteady", "%s", text);
+        return FALSE;
+    }
+    g_ptr_array_add(record->notes, g_steal_pointer(&text));
+    return TRUE;
+}
+
 static gboolean
 check_workloads(const LabParams *params, const ResReport *report, ResRecord *record)
 {
@@ -163,13 +181,8 @@ check_workloads(const LabParams *params, const ResReport *report, ResRecord *rec
             return FALSE;
         }
         steady = g_hash_table_lookup(r->values, "steady");
-        if (steady && *steady == 0) {
-            lab_record_fail(record, RES_OUTCOME_GUEST, "unsteady",
-                            "workload %s came to no steady state in its warm-up (%" G_GUINT64_FORMAT
-                            " batches): raise its warmup, or look for what else runs on CPU %u",
-                            w->name, w->warmup, lab_workload_cpu(w));
+        if (steady && *steady == 0 && !note_unsteady(w, record))
             return FALSE;
-        }
     }
     return TRUE;
 }

@@ -18,6 +18,8 @@
 #define ICOUNT_CMDLINE                                                                             \
     "tsc=reliable clocksource=tsc tsc_early_khz=1000000 no_timer_check cpu_init_udelay=0"
 
+#define CYCLICTEST_BUCKETS_MAX 1000000
+
 static HostCpuset *
 single_cpu(unsigned int cpu)
 {
@@ -161,10 +163,13 @@ job_cyclictest(GString *job, const LabWorkload *w)
     }
     job_argument(job, "--interval=%" G_GUINT64_FORMAT, w->interval_us);
     job_argument(job, "--loops=%" G_GUINT64_FORMAT, w->loops);
-    /* Microseconds would round 4,213 instructions to 4,000. */
-    job_argument(job, "--nsecs");
+    /* Microseconds would round 4,213 instructions to 4,000; but cyclictest has a million buckets at
+     * most (HIST_MAX). */
+    gboolean nsecs = w->histogram_us <= CYCLICTEST_BUCKETS_MAX / 1000;
+    if (nsecs)
+        job_argument(job, "--nsecs");
     if (w->histogram_us)
-        job_argument(job, "--histogram=%" G_GUINT64_FORMAT, w->histogram_us * 1000);
+        job_argument(job, "--histogram=%" G_GUINT64_FORMAT, w->histogram_us * (nsecs ? 1000 : 1));
     job_argument(job, "--json=/tmp/" LAB_GUEST_CYCLICTEST_JSON);
     g_string_append(job, "collect /tmp/" LAB_GUEST_CYCLICTEST_JSON "\n");
 }

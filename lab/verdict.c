@@ -303,5 +303,6 @@ lab_verdict_sentence(const LabVerdict *v)
     if (failed_runs)
         return g_strdup_printf("Incomplete: all %u expectations hold, on %u boots, but%s",
                                v->expectations->len, done, runs);
-    return g_strdup_printf("Held: all %u expectations, on %u boots.", v->expectations->len, done);
+    return g_strdup_printf("Held: all %u expectations, on %u boot%s.", v->expectations->len, done,
+                           done == 1 ? "" : "s");
 }

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An emulated lab host with real KVM in it: where its guest's timers fire, and how its failures are told.
+. lab/tap.sh
+
+if ! ls /lib/modules/*/kernel/arch/x86/kvm/kvm-amd.ko* >/dev/null 2>&1; then
+    skip "the box" "no installed kernel has kvm-amd"
+    done_testing
+    exit 0
+fi
+guests() { pgrep -f 'guest=nohzlab-' || :; }
+
+# One boot of each of the four lab hosts.
+ok "lapic-offload: timers stay without nohz_full, and go with it" lab 0 run --set main.boots=1 profiles/lapic-offload.ini
+ok "... by the kernel's own events, of fidelity events" sh -c "
+    '$B/nohzlab' show last --json | tr -d '\n ' | grep -q '\"fidelity\":\"events\"'"
+ok "... durations are not claimed" sh -c "
+    '$B/nohzlab' show last --all | grep 'cyclictest.max' | grep -q functional"
+ok "... exits are counted by name, of AMD" sh -c "grep -h -q 'exit \(INTR\|HLT\|NPF\|MSR\)' '$NOHZLAB_STATE'/runs/*/box-cyclictest-host.txt"
+ok "... both consoles are kept" sh -c "ls '$NOHZLAB_STATE'/runs/*/console.log '$NOHZLAB_STATE'/runs/*/box-console.log"
+
+# The guest in the box panics; then the box itself.
+ok "a guest that panics in the box" lab 1 run --set guest.cmdline=rdinit=/nowhere profiles/lab-host.ini
+ok "... is the guest's failure, inside the box" sh -c "grep -q 'box' '$out' && grep -q 'boot: panic' '$out'"
+ok "a box that panics" lab 1 run --set host.cmdline=rdinit=/nowhere profiles/lab-host.ini
+ok "... is the lab host's failure" grep -q 'box-panic' "$out"
+ok "no guest is left" test -z "$(guests)"
+done_testing
