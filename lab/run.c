@@ -535,8 +535,8 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
     g_clear_pointer(&run->guest, host_guest_free);
     if (!run->cancelled && run->record->outcome == RES_OUTCOME_DONE)
         judge(run);
-    else if (run->box && !run->cancelled)
-        lab_box_blame(run->record);
+    if (run->box && !run->cancelled)
+        lab_box_blame(run->record); /* not of what went well, or went wrong inside */
     if (run->cancelled)
         lab_record_fail(run->record, RES_OUTCOME_CANCELLED, "", "cancelled");
     g_clear_pointer(&run->observe, lab_observe_free);

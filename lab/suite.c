@@ -73,6 +73,15 @@ lab_suite_free(LabSuite *s)
 
 /* --- what is to be run --- */
 
+/* Those of a box are looked at by the nohzlab in it, whose machine is the lab host they mean. */
+static gboolean
+checks_met(const LabSuite *s, const LabCell *cell, char **unmet, GError **error)
+{
+    if (cell->params->platform == LAB_PLATFORM_BOX)
+        return TRUE;
+    return lab_checks_met(cell->params, s->session, unmet, error);
+}
+
 /* Every cell's first boot, then every cell's second, ... */
 static gboolean
 plan(LabSuite *s, GError **error)
@@ -87,7 +96,7 @@ plan(LabSuite *s, GError **error)
         lab_platform_settle(cell->params, s->session);
         if (!lab_platform_confine(cell->params, error) ||
             !lab_platform_check(cell->params, s->session, error) ||
-            !lab_checks_met(cell->params, s->session, &unmet, error))
+            !checks_met(s, cell, &unmet, error))
             return FALSE;
         skip[i] = unmet != NULL;
         if (unmet)
