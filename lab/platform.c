@@ -203,10 +203,37 @@ lab_platform_confine(const LabParams *p, GError **error)
     return cpus && host_threads_confine(getpid(), cpus, error);
 }
 
+/* A load on the lab host needs one, and to know which of its CPUs are housekeeping ones. */
+static gboolean
+check_loads(const LabParams *p, GError **error)
+{
+    for (guint i = 0; i < p->workloads->len; i++) {
+        const LabWorkload *w = p->workloads->pdata[i];
+        if (g_str_equal(w->host_load, "none"))
+            continue;
+        if (p->platform == LAB_PLATFORM_BARE) {
+            g_set_error(
+                error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                "[workload %s] host_load = %s: on platform bare there is no lab host to load",
+                w->name, w->host_load);
+            return FALSE;
+        }
+        if (!*p->host.isolated) {
+            g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                        "[workload %s] host_load = %s: say with host.isolated which CPUs are not "
+                        "housekeeping ones",
+                        w->name, w->host_load);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
 gboolean
 lab_platform_check(const LabParams *p, LabSession *session, GError **error)
 {
-    if (p->clock == LAB_CLOCK_ICOUNT && !check_icount(p, session, error))
+    if (!check_loads(p, error) ||
+        (p->clock == LAB_CLOCK_ICOUNT && !check_icount(p, session, error)))
         return FALSE;
     if (p->platform != LAB_PLATFORM_METAL)
         return TRUE;

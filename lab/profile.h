@@ -45,6 +45,8 @@ typedef struct {
     char *type; /* "syscall-loop", "cyclictest" or "command" */
     int cpu;    /* vCPU; -1: not pinned (cyclictest: one thread per CPU) */
     guint64 timeout_s;
+    char *host_load; /* metal and box: "none", or "housekeeping": those CPUs of the lab host are
+                        kept busy meanwhile */
     /* syscall-loop */
     char *loop;      /* "invalid" or "stat" */
     guint64 calls;   /* per batch */

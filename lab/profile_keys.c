@@ -94,6 +94,8 @@ static const LabKey keys[] = {
      "vCPU it is pinned to; -1: none (cyclictest: one thread on each)", WORK(cpu)},
     {"workload", "timeout", LAB_TYPE_TIME_S, "120s", "1s..24h", "how long it may take",
      WORK(timeout_s)},
+    {"workload", "host_load", LAB_TYPE_CHOICE, "none", "none|housekeeping",
+     "keep these CPUs of the lab host busy meanwhile (metal and box)", WORK(host_load)},
     {"workload", "loop", LAB_TYPE_CHOICE, "invalid", "invalid|stat",
      "syscall-loop: the call: a number no kernel has, or stat(\".\")", WORK(loop)},
     {"workload", "calls", LAB_TYPE_UINT, "200", "1..1000000000", "syscall-loop: calls per batch",
@@ -137,7 +139,7 @@ static const struct {
     {"cyclictest", {"interval", "loops", "priority", "histogram", NULL}},
     {"command", {"command", NULL}},
 };
-static const char *const common_workload_keys[] = {"type", "cpu", "timeout", NULL};
+static const char *const common_workload_keys[] = {"type", "cpu", "timeout", "host_load", NULL};
 
 const LabKey *
 lab_profile_keys(gsize *n)

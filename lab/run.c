@@ -16,6 +16,7 @@
 #include "lab/console.h"
 #include "lab/files.h"
 #include "lab/judge.h"
+#include "lab/load.h"
 #include "lab/machine.h"
 #include "lab/observe.h"
 #include "results/report.h"
@@ -44,6 +45,7 @@ struct LabRun {
     ResReport *report;
     HostGuest *guest;
     guint timer;         /* of the current step */
+    LabLoad *load;       /* of the current workload, or NULL */
     LabObserve *observe; /* NULL: nothing is watched */
     gboolean starting, resumed, reaping, ending, stopped, console_closed, report_closed, cancelled;
     HostGuestEnd end;
@@ -289,6 +291,22 @@ measure_timer(LabRun *run, const LabWorkload *w)
     timer_set(run, (w ? w->timeout_s : run->params->boot_timeout_s) * 1000, on_measure_timeout);
 }
 
+/* Before the guest goes on from its barrier. */
+static gboolean
+load_begin(LabRun *run, const LabWorkload *w)
+{
+    g_autoptr(GError) error = NULL;
+
+    if (run->params->platform != LAB_PLATFORM_METAL || g_str_equal(w->host_load, "none"))
+        return TRUE;
+    g_autoptr(HostCpuset) cpus =
+        host_cpulist_parse(run->params->host.housekeeping, HOST_CPULIST_TOOL, 0, NULL, &error);
+    run->load = cpus ? lab_load_start(cpus, &error) : NULL;
+    if (!run->load)
+        run_fail_error(run, error);
+    return run->load != NULL;
+}
+
 static void
 on_barrier(const char *name, gpointer data)
 {
@@ -306,11 +324,14 @@ on_barrier(const char *name, gpointer data)
         run->workload = w ? g_strdup(w->name) : NULL;
         measure_timer(run, w);
         enter(run, LAB_STEP_MEASURE, run->workload);
+        if (w && !load_begin(run, w))
+            return;
         if (w && run->observe)
             lab_observe_begin(run->observe, w->name);
     } else if (g_str_has_prefix(name, "end:")) {
         if (run->observe)
             lab_observe_end(run->observe);
+        g_clear_pointer(&run->load, lab_load_stop);
         g_clear_pointer(&run->workload, g_free);
         measure_timer(run, NULL);
     }
@@ -539,6 +560,7 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
         lab_box_blame(run->record); /* not of what went well, or went wrong inside */
     if (run->cancelled)
         lab_record_fail(run->record, RES_OUTCOME_CANCELLED, "", "cancelled");
+    g_clear_pointer(&run->load, lab_load_stop);
     g_clear_pointer(&run->observe, lab_observe_free);
     collect_evidence(run);
     g_clear_pointer(&run->console_channel, host_channel_free);
