@@ -10,8 +10,22 @@ if ! ls /lib/modules/*/kernel/arch/x86/kvm/kvm-amd.ko* >/dev/null 2>&1; then
 fi
 guests() { pgrep -f 'guest=nohzlab-' || :; }
 
-# One boot of each of the four lab hosts.
-ok "lapic-offload: timers stay without nohz_full, and go with it" lab 0 run --set main.boots=1 profiles/lapic-offload.ini
+# One boot of each of the four lab hosts. How many timers go depends on how busy the housekeeping CPU is, and with nohz_full
+# alone that differs much from boot to boot (5% to 84% seen): the profile judges that over three boots, this test does not.
+offload() {
+    timeout 900 "$B/nohzlab" run --set main.boots=1 profiles/lapic-offload.ini >"$out" 2>"$err" </dev/null
+    "$B/nohzlab" show last --json >"$state/json" && perl -MJSON::PP -e '
+        local $/;
+        my %share = map { $_->{cell} => $_->{median} } grep { $_->{metric} eq "cyclictest.offloaded_timers" }
+            @{decode_json(<STDIN>)->{summaries}};
+        print "$_: $share{$_}\n" for sort keys %share;
+        die "not four cells" unless keys %share == 4;
+        for (keys %share) {
+            my ($nohz, $isol) = (/nohz_full=yes/, /isolcpus=domain/);
+            die "$_" if $nohz ? $share{$_} < ($isol ? 0.4 : 0.01) : $share{$_} > 0.01;
+        }' <"$state/json"
+}
+ok "lapic-offload: timers stay without nohz_full, and go with it" offload
 ok "... by the kernel's own events, of fidelity events" sh -c "
     '$B/nohzlab' show last --json | tr -d '\n ' | grep -q '\"fidelity\":\"events\"'"
 ok "... durations are not claimed" sh -c "
