@@ -29,8 +29,8 @@ draw(LabProgress *p)
 
     g_string_append_printf(line, "[%u/%u done, %s", p->state.finished, p->state.total,
                            elapsed_text);
-    if (p->state.expected_left_s >= 0) {
-        g_autofree char *left = lab_duration(p->state.expected_left_s);
+    if (p->state.expected_s >= 0) {
+        g_autofree char *left = lab_duration(MAX(p->state.expected_s - elapsed, 0));
         g_string_append_printf(line, ", about %s left", left);
     }
     g_string_append(line, "]");
@@ -64,7 +64,7 @@ lab_progress_new(gboolean quiet)
 
     p->quiet = quiet;
     p->terminal = isatty(STDERR_FILENO) && g_strcmp0(g_getenv("TERM"), "dumb") != 0;
-    p->state.expected_left_s = -1;
+    p->state.expected_s = -1;
     p->now = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     p->order = g_ptr_array_new();
     if (p->terminal && !quiet)

@@ -8,6 +8,8 @@
 #include "lab/platform.h"
 #include "lab/prepare.h"
 
+#define HISTORY_RUNS 20
+
 typedef struct {
     const LabCell *cell;
     unsigned int boot;
@@ -51,7 +53,7 @@ lab_suite_new(LabSession *session, const LabProfile *profile, const LabSuiteEven
     s->active = g_ptr_array_new();
     s->finished = g_ptr_array_new_with_free_func((GDestroyNotify)lab_run_free);
     s->records = g_ptr_array_new();
-    s->state.expected_left_s = -1;
+    s->state.expected_s = -1;
     return s;
 }
 
@@ -249,12 +251,41 @@ on_step(LabRun *run, LabStep step, const char *what, gpointer data)
     s->events.step(&s->state, run, step, what, s->data);
 }
 
+/* MEAN_S a run, so many side by side, those that run now half done. */
+static void
+expect_seconds(LabSuite *s, double mean_s)
+{
+    double left = s->state.total - s->state.finished - s->active->len / 2.0;
+    double elapsed = (g_get_monotonic_time() - s->state.started_us) / 1e6;
+
+    s->state.expected_s = elapsed + mean_s * MAX(left, 0) / MAX(s->jobs, 1);
+}
+
 static void
 update_expected(LabSuite *s, const ResRecord *record)
 {
     s->run_seconds += (record->ended_us - record->started_us) / 1e6;
-    unsigned int left = s->state.total - s->state.finished;
-    s->state.expected_left_s = s->run_seconds / s->state.finished * left / MAX(s->jobs, 1);
+    expect_seconds(s, s->run_seconds / s->state.finished);
+}
+
+/* Before the first run has ended: by the last runs of this profile, if there are any. */
+static void
+expect_from_history(LabSuite *s)
+{
+    g_autoptr(GPtrArray) rows = res_store_list(lab_session_store(s->session),
+                                               lab_profile_name(s->profile), HISTORY_RUNS, NULL);
+    double seconds = 0;
+    guint n = 0;
+
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const ResIndexRow *row = rows->pdata[i];
+        if (!g_str_equal(row->outcome, res_outcome_name(RES_OUTCOME_DONE)))
+            continue;
+        seconds += (row->ended_us - row->started_us) / 1e6;
+        n++;
+    }
+    if (n)
+        expect_seconds(s, seconds / n);
 }
 
 static void
@@ -312,6 +343,7 @@ lab_suite_execute(LabSuite *s, GError **error)
     if (s->planned->len == 0)
         return TRUE;
     s->jobs = choose_jobs(s);
+    expect_from_history(s);
     g_idle_add(begin, s);
     g_main_loop_run(s->loop);
     if (s->cancelled) {

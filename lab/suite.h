@@ -12,8 +12,9 @@ typedef struct LabSuite LabSuite;
 
 typedef struct {
     unsigned int total, finished, failed;
-    gint64 started_us;      /* monotonic */
-    double expected_left_s; /* -1: not known yet */
+    gint64 started_us; /* monotonic */
+    double expected_s; /* from the start to the end, by the runs of this set, before the first by
+                        * earlier ones of the profile; -1: not known */
 } LabSuiteState;
 
 typedef struct {
