@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <json-glib/json-glib.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "lab/command.h"
+#include "lab/json.h"
 #include "lab/session.h"
 #include "lab/text.h"
 #include "lab/verdict.h"
@@ -39,16 +38,6 @@ print_text(const GPtrArray *comparisons, const GPtrArray *differences)
 }
 
 static void
-add_number(JsonBuilder *b, const char *name, double value)
-{
-    json_builder_set_member_name(b, name);
-    if (isfinite(value))
-        json_builder_add_double_value(b, value);
-    else
-        json_builder_add_null_value(b);
-}
-
-static void
 add_comparison(JsonBuilder *b, const ResComparison *c)
 {
     const char *const texts[][2] = {{"metric", c->metric},
@@ -61,16 +50,15 @@ add_comparison(JsonBuilder *b, const ResComparison *c)
 
     json_builder_begin_object(b);
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-        json_builder_set_member_name(b, texts[i][0]);
-        json_builder_add_string_value(b, texts[i][1]);
+        lab_json_string(b, texts[i][0], texts[i][1]);
     }
-    add_number(b, "a", c->a);
-    add_number(b, "b", c->b);
-    add_number(b, "boots_a", c->na);
-    add_number(b, "boots_b", c->nb);
-    add_number(b, "ratio", c->ratio);
-    add_number(b, "ratio_low", c->ratio_low);
-    add_number(b, "ratio_high", c->ratio_high);
+    lab_json_number(b, "a", c->a);
+    lab_json_number(b, "b", c->b);
+    lab_json_number(b, "boots_a", c->na);
+    lab_json_number(b, "boots_b", c->nb);
+    lab_json_number(b, "ratio", c->ratio);
+    lab_json_number(b, "ratio_low", c->ratio_low);
+    lab_json_number(b, "ratio_high", c->ratio_high);
     json_builder_end_object(b);
 }
 
@@ -78,7 +66,6 @@ static void
 print_json(const GPtrArray *comparisons, const GPtrArray *differences)
 {
     g_autoptr(JsonBuilder) b = json_builder_new();
-    g_autoptr(JsonGenerator) generator = json_generator_new();
 
     json_builder_begin_object(b);
     json_builder_set_member_name(b, "differences");
@@ -92,11 +79,8 @@ print_json(const GPtrArray *comparisons, const GPtrArray *differences)
         add_comparison(b, comparisons->pdata[i]);
     json_builder_end_array(b);
     json_builder_end_object(b);
-    g_autoptr(JsonNode) root = json_builder_get_root(b);
-    json_generator_set_root(generator, root);
-    json_generator_set_pretty(generator, TRUE);
-    g_autofree char *text = json_generator_to_data(generator, NULL);
-    puts(text);
+    g_autofree char *text = lab_json_text(b);
+    fputs(text, stdout);
 }
 
 /* 0: nothing is worse and everything could be told; otherwise 1. */

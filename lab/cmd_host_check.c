@@ -6,6 +6,7 @@
 
 #include "host/check.h"
 #include "lab/cmd_host.h"
+#include "lab/json.h"
 #include "lab/verdict.h"
 
 typedef struct {
@@ -44,16 +45,6 @@ print_text(const GPtrArray *lines)
 }
 
 static void
-add_string(JsonBuilder *b, const char *name, const char *value)
-{
-    json_builder_set_member_name(b, name);
-    if (value)
-        json_builder_add_string_value(b, value);
-    else
-        json_builder_add_null_value(b);
-}
-
-static void
 add_lines(JsonBuilder *b, const GPtrArray *lines)
 {
     json_builder_set_member_name(b, "checks");
@@ -61,10 +52,10 @@ add_lines(JsonBuilder *b, const GPtrArray *lines)
     for (guint i = 0; i < lines->len; i++) {
         const HostCheckLine *l = lines->pdata[i];
         json_builder_begin_object(b);
-        add_string(b, "check", l->name);
-        add_string(b, "grade", host_grade_name(l->grade));
-        add_string(b, "message", l->message);
-        add_string(b, "fix", l->fix);
+        lab_json_string(b, "check", l->name);
+        lab_json_string(b, "grade", host_grade_name(l->grade));
+        lab_json_string(b, "message", l->message);
+        lab_json_string(b, "fix", l->fix);
         json_builder_end_object(b);
     }
     json_builder_end_array(b);
@@ -74,27 +65,21 @@ static void
 print_json(const HostRoot *root, const GPtrArray *lines)
 {
     g_autoptr(JsonBuilder) b = json_builder_new();
-    g_autoptr(JsonGenerator) generator = json_generator_new();
     Counts c = count(lines);
 
     json_builder_begin_object(b);
-    add_string(b, "root", host_root_path(root));
+    lab_json_string(b, "root", host_root_path(root));
     add_lines(b, lines);
     json_builder_set_member_name(b, "counts");
     json_builder_begin_object(b);
     for (HostGrade g = 0; g < HOST_GRADES; g++) {
-        json_builder_set_member_name(b, host_grade_name(g));
-        json_builder_add_int_value(b, c.of[g]);
+        lab_json_int(b, host_grade_name(g), c.of[g]);
     }
     json_builder_end_object(b);
-    json_builder_set_member_name(b, "exit_code");
-    json_builder_add_int_value(b, exit_code(&c));
+    lab_json_int(b, "exit_code", exit_code(&c));
     json_builder_end_object(b);
-    g_autoptr(JsonNode) node = json_builder_get_root(b);
-    json_generator_set_root(generator, node);
-    json_generator_set_pretty(generator, TRUE);
-    g_autofree char *text = json_generator_to_data(generator, NULL);
-    puts(text);
+    g_autofree char *text = lab_json_text(b);
+    fputs(text, stdout);
 }
 
 int

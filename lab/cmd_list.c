@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <json-glib/json-glib.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 
 #include "lab/command.h"
+#include "lab/json.h"
 #include "lab/session.h"
 #include "lab/text.h"
 #include "lab/verdict.h"
@@ -49,7 +49,6 @@ static void
 print_json(const GPtrArray *rows)
 {
     g_autoptr(JsonBuilder) b = json_builder_new();
-    g_autoptr(JsonGenerator) generator = json_generator_new();
 
     json_builder_begin_array(b);
     for (guint i = 0; i < rows->len; i++) {
@@ -66,23 +65,16 @@ print_json(const GPtrArray *rows)
                                          {"kernel", r->kernel}};
         json_builder_begin_object(b);
         for (gsize k = 0; k < G_N_ELEMENTS(fields); k++) {
-            json_builder_set_member_name(b, fields[k][0]);
-            json_builder_add_string_value(b, fields[k][1]);
+            lab_json_string(b, fields[k][0], fields[k][1]);
         }
-        json_builder_set_member_name(b, "boot");
-        json_builder_add_int_value(b, r->boot);
-        json_builder_set_member_name(b, "started_us");
-        json_builder_add_int_value(b, r->started_us);
-        json_builder_set_member_name(b, "ended_us");
-        json_builder_add_int_value(b, r->ended_us);
+        lab_json_int(b, "boot", r->boot);
+        lab_json_int(b, "started_us", r->started_us);
+        lab_json_int(b, "ended_us", r->ended_us);
         json_builder_end_object(b);
     }
     json_builder_end_array(b);
-    g_autoptr(JsonNode) root = json_builder_get_root(b);
-    json_generator_set_root(generator, root);
-    json_generator_set_pretty(generator, TRUE);
-    g_autofree char *text = json_generator_to_data(generator, NULL);
-    puts(text);
+    g_autofree char *text = lab_json_text(b);
+    fputs(text, stdout);
 }
 
 int
