@@ -21,7 +21,7 @@ offload() {
         print "$_: $share{$_}\n" for sort keys %share;
         die "not four cells" unless keys %share == 4;
         for (keys %share) {
-            my ($nohz, $isol) = (scalar /nohz_full=yes/, scalar /isolcpus=domain/);
+            my ($nohz, $isol) = (scalar(/nohz_full=yes/), scalar(/isolcpus=domain/));
             die "$_" if $nohz ? $share{$_} < ($isol ? 0.4 : 0.01) : $share{$_} > 0.01;
         }' <"$state/json"
 }
