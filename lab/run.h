@@ -16,7 +16,7 @@ typedef enum {
     LAB_STEP_START,   /* domain made, pins proven */
     LAB_STEP_BOOT,    /* until the guest says ready */
     LAB_STEP_MEASURE, /* workloads */
-    LAB_STEP_END,     /* guest powers off, domain gone, checks */
+    LAB_STEP_END,     /* domain gone, checks */
     LAB_STEP_DONE,
 } LabStep;
 const char *lab_step_name(LabStep s); /* "start", "boot", ... */

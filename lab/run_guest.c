@@ -6,7 +6,6 @@
 
 #include "lab/judge.h"
 
-#define POWER_OFF_S 20  /* from the report's end to the domain's */
 #define DRAIN_MS 2000   /* for what QEMU wrote before it went */
 #define PANIC_GRACE_S 3 /* for the rest of a panic's text */
 
@@ -138,19 +137,6 @@ lab_run_on_console(const char *bytes, gsize len, gpointer data)
 }
 
 static gboolean
-on_power_off_timeout(gpointer data)
-{
-    LabRun *run = data;
-
-    run->timer = 0;
-    g_ptr_array_add(
-        run->record->notes,
-        g_strdup_printf("the guest did not power off within %d s after its report", POWER_OFF_S));
-    lab_run_finish(run);
-    return G_SOURCE_REMOVE;
-}
-
-static gboolean
 on_measure_timeout(gpointer data)
 {
     LabRun *run = data;
@@ -249,10 +235,9 @@ lab_run_on_report(const char *bytes, gsize len, gpointer data)
                      "the guest's report is not to be trusted: %s", error->message);
         return;
     }
-    if (res_report_ended(run->report) && !run->stopped) {
-        lab_run_timer(run, POWER_OFF_S * 1000, on_power_off_timeout);
-        lab_run_enter(run, LAB_STEP_END, NULL);
-    }
+    /* All that is wanted of it has come: its powering off would only take time. */
+    if (res_report_ended(run->report))
+        lab_run_finish(run);
 }
 
 gboolean
