@@ -71,9 +71,7 @@ check_isolation(const LabMachine *m, const ResReport *report, ResRecord *record)
         .ncpus = m->vcpus,
     };
     g_autoptr(GPtrArray) checks =
-        host_isolation_compare(&view, hwloc_bitmap_iszero(m->nohz_full) ? NULL : m->nohz_full,
-                               hwloc_bitmap_iszero(m->domain) ? NULL : m->domain,
-                               hwloc_bitmap_iszero(m->rcu_nocbs) ? NULL : m->rcu_nocbs);
+        host_isolation_compare(&view, m->nohz_full, m->domain, m->rcu_nocbs);
     const HostIsolationCheck *failed = NULL;
 
     for (guint i = 0; i < checks->len; i++) {

@@ -189,10 +189,8 @@ check_isolation(const LabMachine *machine, const ResReport *report, ResRecord *r
         .kmsg = res_report_facts(report, "kmsg"),
         .ncpus = machine->vcpus,
     };
-    g_autoptr(GPtrArray) checks = host_isolation_compare(
-        &view, hwloc_bitmap_iszero(machine->nohz_full) ? NULL : machine->nohz_full,
-        hwloc_bitmap_iszero(machine->domain) ? NULL : machine->domain,
-        hwloc_bitmap_iszero(machine->rcu_nocbs) ? NULL : machine->rcu_nocbs);
+    g_autoptr(GPtrArray) checks =
+        host_isolation_compare(&view, machine->nohz_full, machine->domain, machine->rcu_nocbs);
 
     for (guint i = 0; i < checks->len; i++) {
         const HostIsolationCheck *c = checks->pdata[i];

@@ -55,10 +55,7 @@ check_host_partition(const LabParams *params, GError **error)
                                error))
         return FALSE;
     host_partition_wanted(&partition, &want_nohz, &want_domain, &want_nocb);
-    g_autoptr(GPtrArray) checks =
-        host_isolation_compare(&view, hwloc_bitmap_iszero(want_nohz) ? NULL : want_nohz,
-                               hwloc_bitmap_iszero(want_domain) ? NULL : want_domain,
-                               hwloc_bitmap_iszero(want_nocb) ? NULL : want_nocb);
+    g_autoptr(GPtrArray) checks = host_isolation_compare(&view, want_nohz, want_domain, want_nocb);
     for (guint i = 0; i < checks->len; i++) {
         const HostIsolationCheck *c = checks->pdata[i];
         if (!c->ok) {

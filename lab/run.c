@@ -110,7 +110,6 @@ on_started(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
         lab_run_fail_error(run, error);
         return;
     }
-    run->resumed = TRUE;
     lab_run_timer(run, run->params->boot_timeout_s * 1000, lab_run_on_boot_timeout);
     lab_run_enter(run, LAB_STEP_BOOT, NULL);
 }

@@ -33,7 +33,7 @@ struct LabRun {
     guint timer;         /* of the current step */
     LabLoad *load;       /* of the current workload, or NULL */
     LabObserve *observe; /* NULL: nothing is watched */
-    gboolean starting, resumed, reaping, ending, stopped, console_closed, report_closed, cancelled;
+    gboolean starting, reaping, ending, stopped, console_closed, report_closed, cancelled;
     HostGuestEnd end;
     char *workload; /* the current one */
 
