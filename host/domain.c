@@ -1,78 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/domain.h"
 
-#include <libxml/xmlwriter.h>
 #include <stdarg.h>
 
 #include "guest/report.h"
 #include "host/error.h"
 #include "host/quote.h"
-
-#define QEMU_NS "http://libvirt.org/schemas/domain/qemu/1.0"
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(xmlTextWriter, xmlFreeTextWriter)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(xmlBuffer, xmlBufferFree)
-
-/* The writer goes to memory, where it only fails when memory runs out; then GLib has aborted before
- * us. */
-static void
-open_element(xmlTextWriter *w, const char *name)
-{
-    xmlTextWriterStartElement(w, BAD_CAST name);
-}
-
-static void
-close_element(xmlTextWriter *w)
-{
-    xmlTextWriterEndElement(w);
-}
-
-static void
-attribute(xmlTextWriter *w, const char *name, const char *value)
-{
-    xmlTextWriterWriteAttribute(w, BAD_CAST name, BAD_CAST value);
-}
-
-static void
-attribute_uint(xmlTextWriter *w, const char *name, guint64 value)
-{
-    g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, value);
-    attribute(w, name, text);
-}
-
-static void
-text_element(xmlTextWriter *w, const char *name, const char *text)
-{
-    xmlTextWriterWriteElement(w, BAD_CAST name, BAD_CAST text);
-}
-
-/* <NAME attr='value' ... />; pairs end with NULL. */
-static G_GNUC_NULL_TERMINATED void
-empty_element(xmlTextWriter *w, const char *name, ...)
-{
-    va_list args;
-    const char *attr;
-
-    open_element(w, name);
-    va_start(args, name);
-    while ((attr = va_arg(args, const char *)))
-        attribute(w, attr, va_arg(args, const char *));
-    va_end(args);
-    close_element(w);
-}
+#include "host/xml.h"
 
 static void
 write_identity(xmlTextWriter *w, const HostDomainSpec *s)
 {
-    text_element(w, "name", s->name);
-    open_element(w, "memory");
-    attribute(w, "unit", "MiB");
+    host_xml_text(w, "name", s->name);
+    host_xml_open(w, "memory");
+    host_xml_attribute(w, "unit", "%s", "MiB");
     xmlTextWriterWriteFormatString(w, "%u", s->memory_mib);
-    close_element(w);
-    open_element(w, "vcpu");
-    attribute(w, "placement", "static");
+    host_xml_close(w);
+    host_xml_open(w, "vcpu");
+    host_xml_attribute(w, "placement", "%s", "static");
     xmlTextWriterWriteFormatString(w, "%u", s->vcpus);
-    close_element(w);
+    host_xml_close(w);
 }
 
 static void
@@ -80,44 +27,44 @@ write_cputune(xmlTextWriter *w, const HostDomainSpec *s)
 {
     if (!s->vcpu_pins && !s->emulator_pin)
         return;
-    open_element(w, "cputune");
+    host_xml_open(w, "cputune");
     for (unsigned int i = 0; s->vcpu_pins && i < s->vcpus; i++) {
         g_autofree char *list = host_cpulist_format(s->vcpu_pins[i]);
-        open_element(w, "vcpupin");
-        attribute_uint(w, "vcpu", i);
-        attribute(w, "cpuset", list);
-        close_element(w);
+        host_xml_open(w, "vcpupin");
+        host_xml_attribute(w, "vcpu", "%" G_GUINT64_FORMAT, (guint64)i);
+        host_xml_attribute(w, "cpuset", "%s", list);
+        host_xml_close(w);
     }
     if (s->emulator_pin) {
         g_autofree char *list = host_cpulist_format(s->emulator_pin);
-        empty_element(w, "emulatorpin", "cpuset", list, NULL);
+        host_xml_empty(w, "emulatorpin", "cpuset", list, NULL);
     }
-    close_element(w);
+    host_xml_close(w);
 }
 
 /* The job: https://libvirt.org/formatdomain.html#smbios-system-information, type fwcfg. */
 static void
 write_job(xmlTextWriter *w, const HostDomainSpec *s)
 {
-    open_element(w, "sysinfo");
-    attribute(w, "type", "fwcfg");
-    empty_element(w, "entry", "name", BM_FWCFG_JOB, "file", s->job_path, NULL);
-    close_element(w);
+    host_xml_open(w, "sysinfo");
+    host_xml_attribute(w, "type", "%s", "fwcfg");
+    host_xml_empty(w, "entry", "name", BM_FWCFG_JOB, "file", s->job_path, NULL);
+    host_xml_close(w);
 }
 
 static void
 write_boot(xmlTextWriter *w, const HostDomainSpec *s)
 {
-    open_element(w, "os");
-    open_element(w, "type");
-    attribute(w, "arch", "x86_64");
-    attribute(w, "machine", "pc");
+    host_xml_open(w, "os");
+    host_xml_open(w, "type");
+    host_xml_attribute(w, "arch", "%s", "x86_64");
+    host_xml_attribute(w, "machine", "%s", "pc");
     xmlTextWriterWriteString(w, BAD_CAST "hvm");
-    close_element(w);
-    text_element(w, "kernel", s->kernel);
-    text_element(w, "initrd", s->initrd);
-    text_element(w, "cmdline", s->cmdline);
-    close_element(w);
+    host_xml_close(w);
+    host_xml_text(w, "kernel", s->kernel);
+    host_xml_text(w, "initrd", s->initrd);
+    host_xml_text(w, "cmdline", s->cmdline);
+    host_xml_close(w);
 }
 
 /*
@@ -129,75 +76,75 @@ static void
 write_cpu(xmlTextWriter *w, const HostDomainSpec *s)
 {
     if (!s->svm) {
-        empty_element(w, "cpu", "mode", s->kvm ? "host-passthrough" : "maximum", "check", "none",
-                      NULL);
+        host_xml_empty(w, "cpu", "mode", s->kvm ? "host-passthrough" : "maximum", "check", "none",
+                       NULL);
         return;
     }
-    open_element(w, "cpu");
-    attribute(w, "mode", "custom");
-    attribute(w, "match", "exact");
-    attribute(w, "check", "none");
-    open_element(w, "model");
-    attribute(w, "fallback", "forbid");
+    host_xml_open(w, "cpu");
+    host_xml_attribute(w, "mode", "%s", "custom");
+    host_xml_attribute(w, "match", "%s", "exact");
+    host_xml_attribute(w, "check", "%s", "none");
+    host_xml_open(w, "model");
+    host_xml_attribute(w, "fallback", "%s", "forbid");
     xmlTextWriterWriteString(w, BAD_CAST "EPYC");
-    close_element(w);
-    empty_element(w, "feature", "policy", "require", "name", "svm", NULL);
-    empty_element(w, "feature", "policy", "require", "name", "npt", NULL);
-    close_element(w);
+    host_xml_close(w);
+    host_xml_empty(w, "feature", "policy", "require", "name", "svm", NULL);
+    host_xml_empty(w, "feature", "policy", "require", "name", "npt", NULL);
+    host_xml_close(w);
 }
 
 static void
 write_cpu_and_clock(xmlTextWriter *w, const HostDomainSpec *s)
 {
-    open_element(w, "features");
-    empty_element(w, "acpi", NULL);
-    empty_element(w, "apic", NULL);
-    close_element(w);
+    host_xml_open(w, "features");
+    host_xml_empty(w, "acpi", NULL);
+    host_xml_empty(w, "apic", NULL);
+    host_xml_close(w);
     write_cpu(w, s);
 
-    open_element(w, "clock");
+    host_xml_open(w, "clock");
     if (s->icount) {
-        attribute(w, "offset", "absolute");
-        attribute_uint(w, "start", HOST_ICOUNT_EPOCH_S);
+        host_xml_attribute(w, "offset", "%s", "absolute");
+        host_xml_attribute(w, "start", "%" G_GUINT64_FORMAT, (guint64)HOST_ICOUNT_EPOCH_S);
         /* The RTC follows virtual time (-rtc clock=vm); otherwise the host's clock would leak in.
          */
-        empty_element(w, "timer", "name", "rtc", "track", "guest", NULL);
+        host_xml_empty(w, "timer", "name", "rtc", "track", "guest", NULL);
     } else {
-        attribute(w, "offset", "utc");
+        host_xml_attribute(w, "offset", "%s", "utc");
     }
-    close_element(w);
+    host_xml_close(w);
 }
 
 static void
 write_socket(xmlTextWriter *w, const char *element, const char *path, const char *target_type,
              const char *target_name)
 {
-    open_element(w, element);
-    attribute(w, "type", "unix");
+    host_xml_open(w, element);
+    host_xml_attribute(w, "type", "%s", "unix");
     /* QEMU connects to us: we listen before it starts, so nothing is lost and no file grows without
      * bound. */
-    empty_element(w, "source", "mode", "connect", "path", path, NULL);
+    host_xml_empty(w, "source", "mode", "connect", "path", path, NULL);
     if (target_name)
-        empty_element(w, "target", "type", target_type, "name", target_name, NULL);
+        host_xml_empty(w, "target", "type", target_type, "name", target_name, NULL);
     else
-        empty_element(w, "target", "type", target_type, "port", "0", NULL);
-    close_element(w);
+        host_xml_empty(w, "target", "type", target_type, "port", "0", NULL);
+    host_xml_close(w);
 }
 
 static void
 write_devices(xmlTextWriter *w, const HostDomainSpec *s)
 {
-    open_element(w, "devices");
+    host_xml_open(w, "devices");
     if (s->emulator)
-        text_element(w, "emulator", s->emulator);
+        host_xml_text(w, "emulator", s->emulator);
     /* Each default device costs firmware and kernel time under emulation: none is left. */
-    empty_element(w, "controller", "type", "usb", "model", "none", NULL);
-    empty_element(w, "controller", "type", "virtio-serial", "index", "0", NULL);
+    host_xml_empty(w, "controller", "type", "usb", "model", "none", NULL);
+    host_xml_empty(w, "controller", "type", "virtio-serial", "index", "0", NULL);
     write_socket(w, "serial", s->console_path, "isa-serial", NULL);
     write_socket(w, "channel", s->report_path, "virtio", BM_PORT_NAME);
-    empty_element(w, "memballoon", "model", "none", NULL);
-    empty_element(w, "audio", "id", "1", "type", "none", NULL);
-    close_element(w);
+    host_xml_empty(w, "memballoon", "model", "none", NULL);
+    host_xml_empty(w, "audio", "id", "1", "type", "none", NULL);
+    host_xml_close(w);
 }
 
 /* What libvirt has no element for. */
@@ -209,10 +156,10 @@ write_qemu_arguments(xmlTextWriter *w, const HostDomainSpec *s)
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, s->seed);
     const char *const args[] = {"-icount", "shift=0,sleep=off", "-seed", seed};
 
-    open_element(w, "qemu:commandline");
+    host_xml_open(w, "qemu:commandline");
     for (gsize i = 0; i < G_N_ELEMENTS(args); i++)
-        empty_element(w, "qemu:arg", "value", args[i], NULL);
-    close_element(w);
+        host_xml_empty(w, "qemu:arg", "value", args[i], NULL);
+    host_xml_close(w);
 }
 
 /* What XML 1.0 can carry (https://www.w3.org/TR/xml/#charsets). */
@@ -283,20 +230,20 @@ host_domain_xml(const HostDomainSpec *s, GError **error)
     xmlTextWriterSetIndent(w, 1);
     xmlTextWriterSetIndentString(w, BAD_CAST "  ");
 
-    open_element(w, "domain");
-    attribute(w, "type", s->kvm ? "kvm" : "qemu");
-    attribute(w, "xmlns:qemu", QEMU_NS);
+    host_xml_open(w, "domain");
+    host_xml_attribute(w, "type", "%s", s->kvm ? "kvm" : "qemu");
+    host_xml_attribute(w, "xmlns:qemu", "%s", HOST_XML_QEMU_NS);
     write_identity(w, s);
     write_cputune(w, s);
     write_job(w, s);
     write_boot(w, s);
     write_cpu_and_clock(w, s);
-    text_element(w, "on_poweroff", "destroy");
-    text_element(w, "on_reboot", "destroy");
-    text_element(w, "on_crash", "destroy");
+    host_xml_text(w, "on_poweroff", "destroy");
+    host_xml_text(w, "on_reboot", "destroy");
+    host_xml_text(w, "on_crash", "destroy");
     write_devices(w, s);
     write_qemu_arguments(w, s);
-    close_element(w);
+    host_xml_close(w);
     xmlTextWriterFlush(w);
     return g_strdup((const char *)xmlBufferContent(buffer));
 }
