@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <libvirt/virterror.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "host/error.h"
+#include "host/reaper.h"
 #include "host/threads.h"
 
 struct HostGuest {
@@ -18,6 +21,7 @@ struct HostGuest {
     HostGuestStopped stopped;
     gpointer data;
     GPtrArray *threads;
+    pid_t pid; /* 0: not known */
 };
 
 static HostGuestEnd
@@ -102,14 +106,14 @@ guest_create(HostGuest *g, const Pins *pins, GError **error)
         host_error_set_libvirt(error, "libvirt did not start the guest");
         return FALSE;
     }
-    pid_t pid = host_guest_pid("/proc", g->name);
-    if (pid == 0) {
+    g->pid = host_guest_pid("/proc", g->name);
+    if (g->pid == 0) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_IO,
                     "no process of guest %s is to be seen in /proc, so its pins can't be read",
                     g->name);
         return FALSE;
     }
-    g->threads = host_threads_read("/proc", pid, error);
+    g->threads = host_threads_read("/proc", g->pid, error);
     return g->threads && host_threads_check(g->threads, (const HostCpuset *const *)pins->vcpu_pins,
                                             pins->vcpus, pins->emulator_pin, error);
 }
@@ -178,6 +182,18 @@ host_guest_destroy(HostGuest *g, GAsyncReadyCallback done, gpointer data)
 
     g_task_set_task_data(task, g, NULL);
     g_task_run_in_thread(task, destroy_in_thread);
+}
+
+char *
+host_guest_end_text(const HostGuest *g)
+{
+    int status;
+
+    if (g->pid == 0 || !host_reaper_status(g->pid, &status))
+        return NULL;
+    if (WIFSIGNALED(status))
+        return g_strdup_printf("signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return g_strdup_printf("exit code %d", WEXITSTATUS(status));
 }
 
 void

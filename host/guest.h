@@ -38,6 +38,9 @@ const GPtrArray *host_guest_threads(const HostGuest *g);
 gboolean host_guest_resume(HostGuest *g, GError **error);
 /* Ends the domain if there is one, in a worker thread; DONE comes when libvirt has seen it gone. */
 void host_guest_destroy(HostGuest *g, GAsyncReadyCallback done, gpointer data);
+/* How its QEMU ended: "signal 6, Aborted", "exit code 1"; NULL: not known (host/reaper.h). g_free.
+ */
+char *host_guest_end_text(const HostGuest *g);
 /* The domain must be gone or never made. No callback comes after it. */
 void host_guest_free(HostGuest *g);
 

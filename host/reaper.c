@@ -6,8 +6,14 @@
 #include <unistd.h>
 
 #define LOOK_MS 25
+#define KEPT 64 /* ends kept: more than there are guests at once */
 
 static guint holds, timer;
+static struct {
+    pid_t pid;
+    int status;
+} ended[KEPT]; /* a ring */
+static guint n_ended;
 
 void
 host_reaper_init(void)
@@ -38,7 +44,8 @@ look(gpointer data G_GNUC_UNUSED)
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0 ||
             !is_daemon(info.si_pid))
             return G_SOURCE_CONTINUE;
-        waitpid(info.si_pid, NULL, WNOHANG);
+        guint at = n_ended++ % KEPT;
+        ended[at].pid = waitpid(info.si_pid, &ended[at].status, WNOHANG);
     }
 }
 
@@ -56,4 +63,17 @@ host_reaper_release(void)
         return;
     look(NULL);
     g_source_remove(timer);
+}
+
+gboolean
+host_reaper_status(pid_t pid, int *status)
+{
+    for (guint i = n_ended; i > 0 && n_ended - i < KEPT; i--) {
+        guint at = (i - 1) % KEPT;
+        if (ended[at].pid == pid) {
+            *status = ended[at].status;
+            return TRUE;
+        }
+    }
+    return FALSE;
 }

@@ -7,6 +7,7 @@
  * QEMU, takes them. So those QEMUs are made our own children, and reaped here.
  */
 #include <glib.h>
+#include <sys/types.h>
 
 /* From now on processes that descend from us and lose their parent become ours (prctl(2),
  * PR_SET_CHILD_SUBREAPER). */
@@ -19,3 +20,7 @@ void host_reaper_init(void);
  */
 void host_reaper_hold(void);
 void host_reaper_release(void);
+
+/* How an orphan that was reaped here ended (STATUS as of waitpid(2)); the last few are known.
+ * FALSE: not one of them, as where libvirtd started it. */
+gboolean host_reaper_status(pid_t pid, int *status);

@@ -102,6 +102,28 @@ ok "Ctrl-C: exit code 130" interrupted INT 130
 ok "... and no guest left" test -z "$(guests)"
 ok "SIGTERM: exit code 143" interrupted TERM 143
 ok "... and no guest left" test -z "$(guests)"
+# qemu_killed TIMES EXIT: QEMU dies under the lab, a second after it was first seen.
+qemu_killed() {
+    profile "boot_timeout = 60s"
+    "$B/nohzlab" run "$state/p.ini" >"$out" 2>"$err" &
+    pid=$!
+    killed=
+    for _ in $(seq 100); do
+        [ "$(echo $killed | wc -w)" -eq "$1" ] && break
+        for guest in $(guests); do
+            case " $killed " in *" $guest "*) ;; *) sleep 1 && kill -KILL "$guest" && killed="$killed $guest" ;; esac
+        done
+        sleep 0.2
+    done
+    code=0
+    wait "$pid" || code=$?
+    echo "exit code $code; killed: $killed"
+    [ "$(echo $killed | wc -w)" -eq "$1" ] && [ "$code" -eq "$2" ]
+}
+ok "a QEMU that dies: the same boot is tried again" qemu_killed 1 0
+ok "... and it is told, with how it ended" grep -q "infra: qemu, tried again" "$out"
+ok "... which was a signal" grep -q "QEMU ended by itself (signal 9, Killed)" "$out"
+ok "one that dies each time: cannot run" qemu_killed 3 2
 ok "kill -9" interrupted KILL 137
 ok "... leaves the guest" test -n "$(guests)"
 ok "the next start ends it" lab 0 doctor

@@ -37,12 +37,12 @@ lab_record_fail(ResRecord *record, ResOutcome outcome, const char *detail, const
 {
     va_list args;
 
+    /* DETAIL and the arguments may be the record's own. */
     va_start(args, format);
-    g_free(record->message);
+    g_autofree char *old_message = record->message, *old_detail = record->detail;
     record->message = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_free(record->detail);
     record->detail = g_strdup(detail);
+    va_end(args);
     record->outcome = outcome;
     g_ptr_array_set_size(record->metrics, 0);
 }

@@ -218,6 +218,31 @@ collect_evidence(LabRun *run)
     lab_run_record_evidence(run->record, run->files, &evidence);
 }
 
+/* QEMU ended by itself: with what, and its last words. */
+static void
+explain_qemu_end(LabRun *run, const char *end)
+{
+    GBytes *log = g_hash_table_lookup(run->files, "qemu.log");
+    g_autoptr(LabConsole) lines = lab_console_new();
+    gsize len = 0;
+    const char *bytes = log ? g_bytes_get_data(log, &len) : NULL;
+
+    lab_console_feed(lines, bytes, len);
+    g_autofree char *last = lab_console_last_line(lines);
+    g_autofree char *message =
+        g_strdup_printf("%s (%s); the last line of qemu.log: \"%s\"", run->record->message,
+                        end ? end : "how is not known", last);
+    lab_record_fail(run->record, run->record->outcome, run->record->detail, "%s", message);
+}
+
+gboolean
+lab_run_worth_retrying(const ResRecord *record)
+{
+    return record->outcome == RES_OUTCOME_INFRA &&
+           (g_str_has_suffix(record->detail, LAB_INFRA_QEMU) ||
+            g_str_has_suffix(record->detail, LAB_INFRA_STALLED));
+}
+
 static gboolean
 tell_done(gpointer data)
 {
@@ -236,6 +261,7 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
     if (run->reaping)
         host_reaper_release();
     run->reaping = FALSE;
+    g_autofree char *end = run->guest ? host_guest_end_text(run->guest) : NULL;
     g_clear_pointer(&run->guest, host_guest_free);
     if (!run->cancelled && run->record->outcome == RES_OUTCOME_DONE)
         lab_run_judge(run);
@@ -246,6 +272,10 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
     g_clear_pointer(&run->load, lab_load_stop);
     g_clear_pointer(&run->observe, lab_observe_free);
     collect_evidence(run);
+    if (run->stopped && run->end == HOST_GUEST_FAILED &&
+        run->record->outcome == RES_OUTCOME_INFRA &&
+        g_str_has_suffix(run->record->detail, LAB_INFRA_QEMU))
+        explain_qemu_end(run, end);
     g_clear_pointer(&run->console_channel, host_channel_free);
     g_clear_pointer(&run->report_channel, host_channel_free);
     if (run->dir)

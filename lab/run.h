@@ -37,5 +37,7 @@ void lab_run_start(LabRun *run);
 void lab_run_cancel(LabRun *run);
 void lab_run_free(LabRun *run);
 
+/* A death or stall of the emulator, which says nothing of what runs in it: another try is fair. */
+gboolean lab_run_worth_retrying(const ResRecord *record);
 const LabCell *lab_run_cell(const LabRun *run);
 unsigned int lab_run_boot(const LabRun *run);

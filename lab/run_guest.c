@@ -35,8 +35,7 @@ fail_early_stop(LabRun *run)
     if (lab_console_panic(run->console))
         fail_panic(run);
     else if (run->end == HOST_GUEST_FAILED)
-        lab_run_fail(run, RES_OUTCOME_INFRA, "qemu",
-                     "QEMU ended by itself (killed, out of memory?): see qemu.log");
+        lab_run_fail(run, RES_OUTCOME_INFRA, LAB_INFRA_QEMU, "QEMU ended by itself");
     else if (run->end == HOST_GUEST_DESTROYED)
         lab_run_fail(run, RES_OUTCOME_INFRA, "destroyed", "somebody else ended the guest");
     else if (lab_console_complaint(run->console))

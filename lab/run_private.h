@@ -11,6 +11,10 @@
 #include "lab/run.h"
 #include "results/report.h"
 
+/* Details of infra failures that another try may not meet again. */
+#define LAB_INFRA_QEMU "qemu"       /* it ended by itself */
+#define LAB_INFRA_STALLED "stalled" /* it runs and gets nowhere */
+
 struct LabRun {
     LabSession *session;
     const LabCell *cell;

@@ -10,6 +10,8 @@
 
 #define HISTORY_RUNS 20
 
+#define TRIES 3 /* of a boot whose emulator died or stalled */
+
 typedef struct {
     const LabCell *cell;
     unsigned int boot;
@@ -288,6 +290,24 @@ expect_from_history(LabSuite *s)
         expect_seconds(s, seconds / n);
 }
 
+/* Plans the same boot once more, as the next one. FALSE: that won't help, or did not so far. */
+static gboolean
+try_again(LabSuite *s, const LabRun *run, const ResRecord *record)
+{
+    Planned again = {lab_run_cell(run), lab_run_boot(run)};
+    unsigned int tries = 0;
+
+    for (guint i = 0; i < s->records->len; i++) {
+        const ResRecord *r = s->records->pdata[i];
+        tries += r->boot == record->boot && g_str_equal(r->cell, record->cell);
+    }
+    if (!lab_run_worth_retrying(record) || tries >= TRIES)
+        return FALSE;
+    g_array_insert_val(s->planned, s->next, again);
+    s->state.total++;
+    return TRUE;
+}
+
 static void
 on_done(LabRun *run, ResRecord *record, GHashTable *files, gpointer data)
 {
@@ -307,7 +327,7 @@ on_done(LabRun *run, ResRecord *record, GHashTable *files, gpointer data)
         s->events.recorded(&s->state, run, record, s->data);
     }
     g_hash_table_remove_all(files);
-    if (record->outcome == RES_OUTCOME_INFRA)
+    if (record->outcome == RES_OUTCOME_INFRA && !s->error && !try_again(s, run, record))
         give_up(s, g_error_new(HOST_ERROR, HOST_ERROR_UNSUPPORTED, "%s", record->message));
     start_more(s);
 }

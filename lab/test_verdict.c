@@ -57,6 +57,8 @@ run(Set *s, const char *cell, double per_call)
     assign(&r->profile_sha256, "0000");
     assign(&r->summary, "an example");
     assign(&r->cell, cell);
+    for (guint i = 0; i < s->records->len; i++)
+        r->boot += g_str_equal(((ResRecord *)s->records->pdata[i])->cell, cell);
     assign(&r->detail, "");
     assign(&r->message, "");
     assign(&r->platform, "bare");
@@ -313,6 +315,31 @@ test_exit_codes(gconstpointer data G_GNUC_UNUSED)
     }
 }
 
+/* The lab's own trouble, and the same boot again: told, but no run without figures. */
+static void
+test_retried(Set *s, gconstpointer data G_GNUC_UNUSED)
+{
+    ResRecord *bad = failed_run(s, "", RES_OUTCOME_INFRA);
+    ResRecord *other = failed_run(s, "", RES_OUTCOME_GUEST);
+
+    run(s, "", 10)->boot = bad->boot;
+    run(s, "", 10)->boot = other->boot; /* a workload's failure stands */
+    expect(s, 0, "e", "loop.per_call == 10");
+    g_autoptr(LabVerdict) v = lab_verdict_new(s->records);
+    g_autofree char *text = lab_verdict_text(v, FALSE, FALSE);
+    g_autofree char *json = lab_verdict_json(v, NULL);
+    g_autoptr(JsonNode) root = json_from_string(json, NULL);
+    JsonArray *retried = json_object_get_array_member(json_node_get_object(root), "retried");
+
+    g_assert_cmpuint(v->retried->len, ==, 1);
+    g_assert_true(v->retried->pdata[0] == bad);
+    g_assert_cmpuint(v->outcomes[RES_OUTCOME_INFRA], ==, 0);
+    g_assert_cmpint(lab_verdict_exit_code(v), ==, LAB_EXIT_NOT_HELD);
+    g_assert_nonnull(strstr(text, "run boot 0: infra: status, tried again\n"));
+    g_assert_nonnull(strstr(text, "1 of 3 runs gave no figures"));
+    g_assert_cmpuint(json_array_get_length(retried), ==, 1);
+}
+
 /* --- text --- */
 
 static void
@@ -337,7 +364,7 @@ test_text(Set *s, gconstpointer data G_GNUC_UNUSED)
         "kernel=old pin=1",
         "101.0",
         "100.0 .. 102.0",
-        "boot 0: clock: status",
+        "boot 3: clock: status",
         "it did not work",
         "note: twice (run ",
         "holds        faster: ",
@@ -487,6 +514,7 @@ main(int argc, char **argv)
         {"/verdict/selectors", test_selectors},
         {"/verdict/position-of-missing", test_position_of_missing},
         {"/verdict/expectations", test_expectations},
+        {"/verdict/retried", test_retried},
         {"/verdict/text", test_text},
         {"/verdict/text-hostile", test_text_hostile},
         {"/verdict/json", test_json},

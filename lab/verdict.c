@@ -210,15 +210,33 @@ judge_expectations(LabVerdict *v)
     }
 }
 
+/* The lab's own trouble, after which the same boot was tried again, is no run without figures. */
+static gboolean
+was_retried(const GPtrArray *sorted, guint at)
+{
+    const ResRecord *r = sorted->pdata[at];
+
+    for (guint i = at + 1; r->outcome == RES_OUTCOME_INFRA && i < sorted->len; i++) {
+        const ResRecord *later = sorted->pdata[i];
+        if (later->boot == r->boot && g_str_equal(later->cell, r->cell))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 LabVerdict *
 lab_verdict_new(const GPtrArray *records)
 {
     LabVerdict *v = g_new0(LabVerdict, 1);
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
 
-    v->records = g_ptr_array_new();
     for (guint i = 0; i < records->len; i++)
-        g_ptr_array_add(v->records, records->pdata[i]);
-    g_ptr_array_sort(v->records, by_id);
+        g_ptr_array_add(sorted, records->pdata[i]);
+    g_ptr_array_sort(sorted, by_id);
+    v->records = g_ptr_array_new();
+    v->retried = g_ptr_array_new();
+    for (guint i = 0; i < sorted->len; i++)
+        g_ptr_array_add(was_retried(sorted, i) ? v->retried : v->records, sorted->pdata[i]);
     v->cells = g_ptr_array_new_with_free_func((GDestroyNotify)cell_free);
     v->expectations = g_ptr_array_new_with_free_func((GDestroyNotify)expectation_free);
     group_cells(v);
@@ -233,6 +251,7 @@ lab_verdict_free(LabVerdict *v)
     if (!v)
         return;
     g_ptr_array_unref(v->records);
+    g_ptr_array_unref(v->retried);
     g_ptr_array_unref(v->cells);
     g_ptr_array_unref(v->expectations);
     g_free(v);

@@ -22,8 +22,10 @@ typedef struct {
 } LabVerdictExpectation;
 
 typedef struct {
-    GPtrArray *records;                               /* ResRecord *, by id; borrowed */
-    GPtrArray *cells;                                 /* LabVerdictCell *, in the profile's order */
+    GPtrArray *records; /* ResRecord *, by id; borrowed */
+    GPtrArray *retried; /* ResRecord *: infra, and the same boot was tried again later; not among
+                         * the records; borrowed */
+    GPtrArray *cells;   /* LabVerdictCell *, in the profile's order */
     GPtrArray *expectations;                          /* LabVerdictExpectation * */
     unsigned int outcomes[RES_OUTCOME_CANCELLED + 1]; /* how many runs ended so */
 } LabVerdict;
@@ -48,6 +50,6 @@ char *lab_verdict_sentence(const LabVerdict *v);
 /* For people: head, table of metrics, expectations, reference figures, failures, sentence. ALL:
  * every metric, not only those that expectations name. COLOR: with terminal colours. g_free. */
 char *lab_verdict_text(const LabVerdict *v, gboolean all, gboolean color);
-/* {"set", "records", "summaries", "expectations", "verdict", "exit_code"}, ended by a newline.
- * g_free. */
+/* {"set", "records", "retried", "summaries", "expectations", "verdict", "exit_code"}, ended by a
+ * newline. g_free. */
 char *lab_verdict_json(const LabVerdict *v, GError **error);

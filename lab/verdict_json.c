@@ -39,12 +39,12 @@ add_expectation(JsonBuilder *b, const LabVerdictExpectation *e)
 }
 
 static gboolean
-add_records(JsonBuilder *b, const LabVerdict *v, GError **error)
+add_records(JsonBuilder *b, const char *name, const GPtrArray *records, GError **error)
 {
-    json_builder_set_member_name(b, "records");
+    json_builder_set_member_name(b, name);
     json_builder_begin_array(b);
-    for (guint i = 0; i < v->records->len; i++) {
-        g_autofree char *json = res_record_to_json(v->records->pdata[i], error);
+    for (guint i = 0; i < records->len; i++) {
+        g_autofree char *json = res_record_to_json(records->pdata[i], error);
         JsonNode *node = json ? json_from_string(json, error) : NULL;
         if (!node)
             return FALSE;
@@ -78,7 +78,8 @@ lab_verdict_json(const LabVerdict *v, GError **error)
             add_summary(b, c, c->summaries->pdata[k]);
     }
     json_builder_end_array(b);
-    if (!add_records(b, v, error))
+    if (!add_records(b, "records", v->records, error) ||
+        !add_records(b, "retried", v->retried, error))
         return NULL;
     json_builder_end_object(b);
 

@@ -158,19 +158,29 @@ append_metrics(GString *out, const LabVerdict *v, gboolean all)
 }
 
 static void
+append_failure(GString *out, const ResRecord *r, const char *and_then)
+{
+    g_autofree char *message = lab_printable(r->message);
+    g_autofree char *cell = lab_printable(r->cell), *detail = lab_printable(r->detail);
+
+    g_string_append_printf(out, "%s %s%s boot %u: %s%s%s%s\n  %s\n", r->id, cell,
+                           *cell ? "" : "run", r->boot, res_outcome_name(r->outcome),
+                           *detail ? ": " : "", detail, and_then, message);
+}
+
+static void
 append_failures(GString *out, const LabVerdict *v)
 {
+    gsize before = out->len;
+
+    for (guint i = 0; i < v->retried->len; i++)
+        append_failure(out, v->retried->pdata[i], ", tried again");
     for (guint i = 0; i < v->records->len; i++) {
         const ResRecord *r = v->records->pdata[i];
-        g_autofree char *message = lab_printable(r->message);
-        g_autofree char *cell = lab_printable(r->cell), *detail = lab_printable(r->detail);
-        if (r->outcome == RES_OUTCOME_DONE)
-            continue;
-        g_string_append_printf(out, "%s %s%s boot %u: %s%s%s\n  %s\n", r->id, cell,
-                               *cell ? "" : "run", r->boot, res_outcome_name(r->outcome),
-                               *detail ? ": " : "", detail, message);
+        if (r->outcome != RES_OUTCOME_DONE)
+            append_failure(out, r, "");
     }
-    if (v->outcomes[RES_OUTCOME_DONE] < v->records->len)
+    if (out->len > before)
         g_string_append_c(out, '\n');
 }
 
