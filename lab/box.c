@@ -22,7 +22,7 @@
 /* Emulated TSCs are this machine's, the same on all CPUs, but their feature flags don't promise it;
  * without it every look at the clock leaves for the emulator (HPET). */
 #define TSC_CMDLINE "tsc=reliable"
-#define BOX_CMDLINE TSC_CMDLINE " no_timer_check cpu_init_udelay=0"
+#define WALL_CMDLINE TSC_CMDLINE " no_timer_check cpu_init_udelay=0"
 
 struct LabBox {
     LabParams params;
@@ -87,7 +87,12 @@ make_profile(const LabCell *cell, const LabImage *image)
     g_string_append(text, "[host]\n");
     profile_line(text, "platform", "metal");
     profile_line(text, "clock", "wall");
-    profile_line(text, "observe", g_str_equal(p->observe, "no") ? "no" : "yes");
+    /* Durations are no figures where the clock is the wall; what watches costs instructions. */
+    gboolean automatic = g_str_equal(p->observe, "auto");
+    profile_line(text, "observe",
+                 !automatic                   ? p->observe
+                 : p->clock == LAB_CLOCK_WALL ? "yes"
+                                              : "no");
     profile_section(text, cell, "host", host_own);
     g_string_append(text, "[guest]\n");
     profile_line(text, "boot_timeout", timeout);
@@ -145,7 +150,8 @@ make_job(const LabBox *b, GError **error)
     if (!lab_box_stamps(stamps, error))
         return NULL;
     GString *job = g_string_new(NULL);
-    g_string_append_printf(job, BM_JOB_MAGIC " %d\nbarriers host\nlab-host\n", BM_FORMAT_VERSION);
+    g_string_append_printf(job, BM_JOB_MAGIC " %d\nbarriers %s\nlab-host\n", BM_FORMAT_VERSION,
+                           lab_machine_barriers(&b->params));
     for (gsize i = 0; i < LAB_BOX_STAMPS; i++)
         g_string_append_printf(job, "stamp %s %" G_GUINT64_FORMAT "\n", stamps[i].path,
                                stamps[i].time_s);
@@ -179,10 +185,10 @@ lab_box_new(const LabCell *cell, const LabImage *image, GError **error)
     g_autoptr(LabBox) b = g_new0(LabBox, 1);
     const LabParams *p = cell->params;
 
-    b->cmdline = g_strdup_printf("%s %s", BOX_CMDLINE, p->host.cmdline);
-    g_strchomp(b->cmdline);
+    b->cmdline =
+        g_strdup_printf("%s %s", p->clock == LAB_CLOCK_WALL ? WALL_CMDLINE : "", p->host.cmdline);
+    g_strstrip(b->cmdline);
     b->params = *p; /* all it points to stays the cell's */
-    b->params.clock = LAB_CLOCK_WALL;
     b->params.guest = p->host;
     b->params.guest.cmdline = b->cmdline;
     b->params.vcpus = p->host_cpus;

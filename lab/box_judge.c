@@ -151,12 +151,21 @@ take_files(const LabBundleRun *run, GHashTable *files)
         g_hash_table_insert(files, g_strconcat(INSIDE, name, NULL), g_bytes_ref(bytes));
 }
 
-/* Durations are the emulator's; counts are the kernels'. */
+/* By the wall durations are the emulator's; counts are the kernels'. */
 static gboolean
 is_duration(const char *unit)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s", "ticks", "insns", NULL};
+    static const char *const units[] = {"ns", "us", "ms", "s", "ticks", "insns", "1/s", NULL};
     return g_strv_contains(units, unit);
+}
+
+/* A nanosecond of virtual time, and a tick of the TSC (1 GHz), is an instruction. */
+static const char *
+unit_of(const ResMetric *m, ResFidelity fidelity)
+{
+    gboolean counted = fidelity == RES_FIDELITY_INSTRUCTIONS &&
+                       (g_str_equal(m->unit, "ns") || g_str_equal(m->unit, "ticks"));
+    return counted ? "insns" : m->unit;
 }
 
 static void
@@ -165,9 +174,12 @@ take_metrics(const ResRecord *inner, ResRecord *record)
     for (guint i = 0; i < inner->metrics->len; i++) {
         const ResMetric *m = inner->metrics->pdata[i];
         g_autofree char *evidence = g_strconcat(INSIDE, m->evidence, NULL);
-        ResFidelity fidelity = is_duration(m->unit) ? RES_FIDELITY_FUNCTIONAL : record->fidelity;
+        const char *unit = unit_of(m, record->fidelity);
+        ResFidelity fidelity = is_duration(unit) && record->fidelity == RES_FIDELITY_EVENTS
+                                   ? RES_FIDELITY_FUNCTIONAL
+                                   : record->fidelity;
         g_ptr_array_add(record->metrics,
-                        res_metric_new(m->name, m->unit, m->direction, fidelity, m->value, m->min,
+                        res_metric_new(m->name, unit, m->direction, fidelity, m->value, m->min,
                                        m->max, m->samples, evidence));
     }
 }

@@ -205,16 +205,19 @@ job_workload(GString *job, const LabWorkload *w, GError **error)
     return TRUE;
 }
 
+const char *
+lab_machine_barriers(const LabParams *params)
+{
+    return params->clock == LAB_CLOCK_ICOUNT ? "none" : "host";
+}
+
 static char *
 build_job(const LabParams *params, GError **error)
 {
     GString *job = g_string_new(NULL);
 
     g_string_append_printf(job, BM_JOB_MAGIC " %d\n", BM_FORMAT_VERSION);
-    /* The host's answers arrive in host time, which must not reach a guest whose time counts
-     * instructions. */
-    g_string_append_printf(job, "barriers %s\n",
-                           params->clock == LAB_CLOCK_ICOUNT ? "none" : "host");
+    g_string_append_printf(job, "barriers %s\n", lab_machine_barriers(params));
     for (guint i = 0; i < params->workloads->len; i++) {
         if (!job_workload(job, params->workloads->pdata[i], error)) {
             g_string_free(job, TRUE);

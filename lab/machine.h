@@ -35,6 +35,10 @@ gboolean lab_partition_resolve(const LabPartition *p, unsigned int ncpus, HostCp
  * emulator, kernel, initrd and the paths. */
 HostDomainSpec lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int boot);
 
+/* Whether a guest waits for its host between workloads ("host", "none"): the answers arrive in host
+ * time, which must not reach a guest whose time counts instructions. */
+const char *lab_machine_barriers(const LabParams *params);
+
 /* The vCPU a syscall-loop measures: vCPU 0 where it was pinned to none. */
 unsigned int lab_workload_cpu(const LabWorkload *w);
 

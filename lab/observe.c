@@ -31,9 +31,34 @@ window_free(Window *w)
 }
 
 gboolean
+lab_observe_mask(const char *text, unsigned int *mask)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+
+    *mask = g_str_equal(text, "yes") ? HOST_OBSERVE_ALL : 0;
+    if (*mask || g_str_equal(text, "auto") || g_str_equal(text, "no"))
+        return TRUE;
+    for (char **word = words; *word; word++) {
+        unsigned int bit = 0;
+        for (guint i = 0; i < HOST_OBSERVERS; i++)
+            bit |= g_str_equal(*word, host_observe_name(i)) ? 1U << i : 0;
+        if (!bit || *mask & bit)
+            return FALSE;
+        *mask |= bit;
+    }
+    return *mask != 0;
+}
+
+gboolean
 lab_observe_wanted(const LabParams *params)
 {
-    return params->platform == LAB_PLATFORM_METAL && g_str_equal(params->observe, "yes");
+    unsigned int mask = 0;
+    gboolean any = FALSE;
+
+    for (guint i = 0; i < params->workloads->len; i++)
+        any |= ((const LabWorkload *)params->workloads->pdata[i])->observe;
+    return any && params->platform == LAB_PLATFORM_METAL &&
+           lab_observe_mask(params->observe, &mask) && mask;
 }
 
 LabObserve *
@@ -57,7 +82,6 @@ lab_observe_new(const char *token, const LabParams *params, const LabMachine *ma
 
     HostObserverSpec spec = {
         .token = token,
-        .observers = HOST_OBSERVE_ALL,
         .housekeeping = o->housekeeping,
         .isolated = o->isolated,
         .vcpu_cpus = o->vcpu_cpus,
@@ -65,6 +89,7 @@ lab_observe_new(const char *token, const LabParams *params, const LabMachine *ma
         .lab_pids = &self,
         .n_lab_pids = 1,
     };
+    lab_observe_mask(params->observe, &spec.observers);
     o->observer = host_observer_new(&spec, error);
     return o->observer ? g_steal_pointer(&o) : NULL;
 }
@@ -139,6 +164,8 @@ add_metrics(const LabObserve *o, const HostFigures *f, guint64 duration_ns, cons
     }
     if (f->have_exits) {
         add(t, "exits", "count", RES_NO_DIRECTION, f->exits, 1);
+        if (duration_ns)
+            add(t, "exits_per_second", "1/s", RES_LOWER_IS_BETTER, f->exits * 1e9 / duration_ns, 1);
         add(t, "external_interrupts", "count", RES_LOWER_IS_BETTER, f->external_interrupts, 1);
         if (f->have_timers && f->timers)
             add(t, "exits_per_timer", "exits", RES_LOWER_IS_BETTER, f->exits_per_timer, f->timers);
@@ -151,6 +178,38 @@ add_metrics(const LabObserve *o, const HostFigures *f, guint64 duration_ns, cons
         add(t, "isolated_ticks", "count", RES_LOWER_IS_BETTER, f->ticks, 1);
     if (f->have_interrupts)
         add(t, "isolated_interrupts", "count", RES_LOWER_IS_BETTER, f->interrupts, 1);
+}
+
+/* Each reason for itself, by the vendor's name or its code. */
+static void
+add_reasons(const HostObservation *ob, const HostFigures *f, const Target *t)
+{
+    g_autoptr(GArray) exits = host_exits_by_reason(ob);
+
+    for (guint i = 0; f->have_exits && i < exits->len; i++) {
+        const HostExitCount *e = &g_array_index(exits, HostExitCount, i);
+        g_autofree char *code = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", e->code);
+        g_autofree char *count = g_strconcat("exits.", e->name ? e->name : code, NULL);
+        g_autofree char *rate = g_strconcat(count, "_per_timer", NULL);
+        add(t, count, "count", RES_NO_DIRECTION, e->count, 1);
+        if (f->have_timers && f->timers)
+            add(t, rate, "exits", RES_LOWER_IS_BETTER, (double)e->count / f->timers, f->timers);
+    }
+}
+
+/* All calls of get_nohz_timer_target() together. */
+static void
+add_targets(const HostObservation *ob, const Target *t)
+{
+    guint64 calls = 0, ns = 0;
+
+    for (guint i = 0; i < ob->targets->len; i++) {
+        const HostTargetCount *c = &g_array_index(ob->targets, HostTargetCount, i);
+        calls += c->calls;
+        ns += c->total_ns;
+    }
+    if (calls)
+        add(t, "get_nohz_timer_target", "ns", RES_LOWER_IS_BETTER, (double)ns / calls, calls);
 }
 
 /* The whole of it for people. */
@@ -249,6 +308,8 @@ record_window(const LabObserve *o, const Window *w, ResRecord *record, GHashTabl
     }
     const Target target = {record, w->workload, evidence};
     add_metrics(o, &f, w->observation->duration_ns, &target);
+    add_reasons(w->observation, &f, &target);
+    add_targets(w->observation, &target);
     return TRUE;
 }
 

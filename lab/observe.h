@@ -13,8 +13,11 @@
 
 typedef struct LabObserve LabObserve;
 
-/* Whether PARAMS ask for it: host.observe, by default wherever a duration is not the figure that is
- * wanted. */
+/* The observers that a value of host.observe names on platform metal, where "auto" is none, as bits
+ * (1U << HOST_OBSERVE_...). FALSE: it is no such value. */
+gboolean lab_observe_mask(const char *text, unsigned int *mask);
+
+/* Whether PARAMS ask for it: a workload and host.observe do, on platform metal. */
 gboolean lab_observe_wanted(const LabParams *params);
 
 /*

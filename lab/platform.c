@@ -95,21 +95,16 @@ check_kvm(LabSession *session, GError **error)
 static gboolean
 check_icount(const LabParams *p, LabSession *session, GError **error)
 {
-    if (p->platform == LAB_PLATFORM_BOX) {
-        g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                    "clock icount on platform box is not in this version of nohzlab: use clock "
-                    "wall there, or platform bare");
-        return FALSE;
-    }
     if (p->platform == LAB_PLATFORM_METAL) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
                     "clock icount counts an emulator's instructions: on platform metal there is "
                     "only clock wall");
         return FALSE;
     }
-    if (p->vcpus == 1)
+    gboolean box = p->platform == LAB_PLATFORM_BOX;
+    if ((box ? p->host_cpus : p->vcpus) == 1)
         return TRUE;
-    if (*p->pin) {
+    if (!box && *p->pin) {
         g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
                     "guest.pin = %s: under icount all vCPUs run in one thread, which libvirt can't "
                     "pin: leave pin out "
@@ -212,6 +207,14 @@ check_loads(const LabParams *p, GError **error)
             g_set_error(
                 error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
                 "[workload %s] host_load = %s: on platform bare there is no lab host to load",
+                w->name, w->host_load);
+            return FALSE;
+        }
+        if (p->clock == LAB_CLOCK_ICOUNT) {
+            g_set_error(
+                error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                "[workload %s] host_load = %s: under clock icount all CPUs share one budget of "
+                "instructions, so a busy one makes everything else look slow: use clock wall",
                 w->name, w->host_load);
             return FALSE;
         }

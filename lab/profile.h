@@ -45,8 +45,9 @@ typedef struct {
     char *type; /* "syscall-loop", "cyclictest" or "command" */
     int cpu;    /* vCPU; -1: not pinned (cyclictest: one thread per CPU) */
     guint64 timeout_s;
-    char *host_load; /* metal and box: "none", or "housekeeping": those CPUs of the lab host are
-                        kept busy meanwhile */
+    char *host_load;  /* metal and box: "none", or "housekeeping": those CPUs of the lab host are
+                         kept busy meanwhile */
+    gboolean observe; /* metal and box: by what host.observe says */
     /* syscall-loop */
     char *loop;      /* "invalid" or "stat" */
     guint64 calls;   /* per batch */
@@ -72,7 +73,8 @@ typedef struct {
     char *platform_why; /* of platform auto, once it is settled; NULL before */
     LabClock clock;
     guint64 host_cpus; /* box only */
-    char *observe; /* metal and box: watch the lab host while workloads run: "auto", "yes", "no" */
+    char *observe; /* metal and box: what watches the lab host while workloads run: "auto", "yes"
+                      (everything), "no", or observers by name, with commas */
     LabPartition host, guest;
     guint64 vcpus;
     guint64 memory_mib;
@@ -164,8 +166,9 @@ typedef enum {
     LAB_TYPE_CPULIST_TOOL,
     LAB_TYPE_CMDLINE,
     LAB_TYPE_ARGV,
-    LAB_TYPE_CHOICE, /* one of RANGE, kept as text */
-    LAB_TYPE_ENUM,   /* one of RANGE, kept as its position there */
+    LAB_TYPE_CHOICE,  /* one of RANGE, kept as text */
+    LAB_TYPE_ENUM,    /* one of RANGE, kept as its position there */
+    LAB_TYPE_OBSERVE, /* auto, yes, no, or observers by name (host/observe.h), kept as text */
 } LabType;
 typedef struct {
     const char *section; /* "main", "host", "guest", "workload", "check" */

@@ -67,10 +67,10 @@ static const LabKey keys[] = {
      "wall clock, or virtual time that counts instructions (box and bare)", MAIN(clock)},
     {"host", "cpus", LAB_TYPE_UINT, "4", "1..255", "CPUs of the emulated lab host (box)",
      MAIN(host_cpus)},
-    {"host", "observe", LAB_TYPE_CHOICE, "auto", "auto|yes|no",
-     "watch exits, timers and foreign tasks on the lab host (metal and box); auto: where durations "
-     "are not the figure, "
-     "so in a box",
+    {"host", "observe", LAB_TYPE_OBSERVE, "auto",
+     "auto|yes|no|exits|timers|foreign|interrupts|ticks|targets",
+     "what watches the lab host while workloads run (metal and box); yes: all of them; auto: all "
+     "where durations are not the figure, so in a box whose clock is the wall",
      MAIN(observe)},
     PARTITION("host", host),
 
@@ -96,6 +96,8 @@ static const LabKey keys[] = {
      WORK(timeout_s)},
     {"workload", "host_load", LAB_TYPE_CHOICE, "none", "none|housekeeping",
      "keep these CPUs of the lab host busy meanwhile (metal and box)", WORK(host_load)},
+    {"workload", "observe", LAB_TYPE_BOOL, "yes", NULL,
+     "watched by what host.observe says; no: measured alone", WORK(observe)},
     {"workload", "loop", LAB_TYPE_CHOICE, "invalid", "invalid|stat",
      "syscall-loop: the call: a number no kernel has, or stat(\".\")", WORK(loop)},
     {"workload", "calls", LAB_TYPE_UINT, "200", "1..1000000000", "syscall-loop: calls per batch",
@@ -139,7 +141,8 @@ static const struct {
     {"cyclictest", {"interval", "loops", "priority", "histogram", NULL}},
     {"command", {"command", NULL}},
 };
-static const char *const common_workload_keys[] = {"type", "cpu", "timeout", "host_load", NULL};
+static const char *const common_workload_keys[] = {"type",      "cpu",     "timeout",
+                                                   "host_load", "observe", NULL};
 
 const LabKey *
 lab_profile_keys(gsize *n)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lab/observe.h"
 #include "lab/profile_private.h"
 
 #define CPULIST_BYTES_MAX 1024
@@ -186,6 +187,28 @@ parse_choice(const LabKey *k, const char *text, int *position, GError **error)
     return refuse(error, "not one of %s%s", k->range, hint);
 }
 
+/* A word of RANGE before its ";", or some of those after it. */
+static gboolean
+check_observe(const LabKey *k, const char *text, GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    unsigned int mask = 0;
+
+    if (lab_observe_mask(text, &mask))
+        return TRUE;
+    g_auto(GStrv) choices = g_strsplit(k->range, "|", -1);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (char **choice = choices; *choice; choice++)
+        g_ptr_array_add(names, *choice);
+    for (char **word = words; *word; word++) {
+        if (g_strv_contains((const char *const *)choices, *word))
+            continue;
+        g_autofree char *hint = lab_near_hint(*word, names);
+        return refuse(error, "\"%s\" is not one of %s%s", *word, k->range, hint);
+    }
+    return refuse(error, "auto, yes and no stand alone, and each observer once");
+}
+
 /* Flags of isolcpus=, without the list (kernel/sched/isolation.c, housekeeping_isolcpus_setup). */
 static gboolean
 check_isolcpus(const char *text, GError **error)
@@ -297,6 +320,8 @@ parse_text(const LabKey *k, const char *text, GError **error)
     switch (k->type) {
     case LAB_TYPE_CHOICE:
         return parse_choice(k, text, &position, error);
+    case LAB_TYPE_OBSERVE:
+        return check_observe(k, text, error);
     case LAB_TYPE_CMDLINE:
         return check_length(text, CMDLINE_BYTES_MAX, error);
     case LAB_TYPE_STRING:

@@ -203,7 +203,7 @@ lab_run_on_barrier(const char *name, gpointer data)
         lab_run_enter(run, LAB_STEP_MEASURE, run->workload);
         if (w && !load_begin(run, w))
             return;
-        if (w && run->observe)
+        if (w && w->observe && run->observe)
             lab_observe_begin(run->observe, w->name);
     } else if (g_str_has_prefix(name, "end:")) {
         if (run->observe)

@@ -126,7 +126,7 @@ test_unknown(void)
         {"[guest]\nisolated[de] = 1\n", "no key has brackets", KEY},
         {"[workload a]\ntype = cyclictest\ncalls = 1\n",
          "p.ini:3: [workload a] calls = 1: a workload of type cyclictest has no key `calls': type, "
-         "cpu, timeout, host_load, interval, loops, priority, histogram",
+         "cpu, timeout, host_load, observe, interval, loops, priority, histogram",
          KEY},
         {"[workload cyclictst]\n",
          "p.ini:1: [workload cyclictst]: `cyclictst' is no type of workload (did you mean "
@@ -167,6 +167,9 @@ test_types(void)
         {"[guest]\nmemory = 18446744073709551615G\n", "out of range: 64M..64G", VALUE},
         {"[guest]\nnohz_full = maybe\n", "neither yes nor no", VALUE},
         {"[host]\nplatform = boks\n", "not one of auto|metal|box|bare (did you mean `box'", VALUE},
+        {"[host]\nobserve = exit,timers\n", "\"exit\" is not one of *(did you mean `exits'", VALUE},
+        {"[host]\nobserve = yes,timers\n", "stand alone", VALUE},
+        {"[host]\nobserve = ticks,ticks\n", "each observer once", VALUE},
         {"[guest]\nisolcpus = managed_irq\n",
          "the flag `domain' is missing*write domain,managed_irq", VALUE},
         {"[guest]\nisolcpus = nohz\n", "the flag `domain' is missing", VALUE},
