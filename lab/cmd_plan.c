@@ -2,7 +2,9 @@
 #include <stdio.h>
 
 #include "host/conn.h"
+#include "host/kvm.h"
 #include "images/image.h"
+#include "lab/box.h"
 #include "lab/command.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
@@ -10,17 +12,14 @@
 #include "lab/verdict.h"
 #include "results/metric.h"
 
+/* What a run fills in itself is shown by its place in the session's folder. */
 static gboolean
-print_cell(const LabCell *cell, GString *out, GError **error)
+print_machine(const LabParams *params, const LabMachine *machine, const ImgKernel *kernel,
+              gboolean svm, GString *out, GError **error)
 {
-    g_autoptr(LabMachine) machine = lab_machine_new(cell->params, error);
-    if (!machine)
-        return FALSE;
-    g_autoptr(ImgKernel) kernel = img_kernel_find("", cell->params->kernel, error);
-    if (!kernel)
-        return FALSE;
-    /* What a run fills in itself is shown by its place in the session's folder. */
-    HostDomainSpec spec = lab_machine_domain(machine, cell->params, 0);
+    HostDomainSpec spec = lab_machine_domain(machine, params, 0);
+
+    spec.svm = svm;
     spec.name = "nohzlab-SESSION-N";
     spec.emulator = HOST_QEMU;
     spec.kernel = kernel->path;
@@ -31,16 +30,59 @@ print_cell(const LabCell *cell, GString *out, GError **error)
     g_autofree char *xml = host_domain_xml(&spec, error);
     if (!xml)
         return FALSE;
-
-    g_string_append_printf(
-        out, "cell %s: %" G_GUINT64_FORMAT " boots, platform %s, clock %s, fidelity %s\n",
-        *cell->name ? cell->name : "(no matrix)", cell->params->boots,
-        lab_platform_name(cell->params->platform), lab_clock_name(cell->params->clock),
-        res_fidelity_name(lab_fidelity(cell->params->platform, cell->params->clock)));
-    g_string_append_printf(out, "kernel %s (%s)\ncommand line: %s\n\njob:\n%s\ndomain:\n%s\n",
-                           kernel->path, kernel->release ? kernel->release : "release unknown",
-                           machine->cmdline, machine->job, xml);
+    g_string_append_printf(out, "command line: %s\n\njob:\n%s\ndomain:\n%s\n", machine->cmdline,
+                           machine->job, xml);
     return TRUE;
+}
+
+/* The lab host as a machine, and the guest in it by the profile that is run there. */
+static gboolean
+print_box(const LabCell *cell, ImgKernel *kernel, GString *out, GError **error)
+{
+    const LabImage image = {.kernel = kernel};
+    g_autoptr(LabBox) box = lab_box_new(cell, &image, error);
+    if (!box)
+        return FALSE;
+    g_string_append(out, "the emulated lab host, ");
+    if (!print_machine(lab_box_params(box), lab_box_machine(box), kernel, TRUE, out, error))
+        return FALSE;
+
+    g_autoptr(LabProfile) inner =
+        lab_profile_parse(lab_box_profile(box), -1, "in the box", ".", NULL, error);
+    if (!inner)
+        return FALSE;
+    const LabCell *guest = lab_profile_cells(inner)->pdata[0];
+    g_autoptr(LabMachine) machine = lab_machine_new(guest->params, error);
+    g_string_append(out, "the guest in it, ");
+    return machine && print_machine(guest->params, machine, kernel, FALSE, out, error);
+}
+
+static gboolean
+print_cell(const LabCell *cell, GString *out, GError **error)
+{
+    LabParams *params = cell->params;
+    g_autofree char *why = NULL;
+    const char *chosen = "";
+    if (params->platform == LAB_PLATFORM_AUTO) {
+        chosen = " (auto: a run looks at the partition, too)";
+        params->platform =
+            host_kvm_probe(&why) == HOST_KVM_RUNS ? LAB_PLATFORM_METAL : LAB_PLATFORM_BOX;
+    }
+    g_autoptr(ImgKernel) kernel = img_kernel_find("", params->kernel, error);
+    if (!kernel)
+        return FALSE;
+    g_string_append_printf(
+        out,
+        "cell %s: %" G_GUINT64_FORMAT " boots, platform %s%s, clock %s, fidelity %s\n"
+        "kernel %s (%s)\n",
+        *cell->name ? cell->name : "(no matrix)", params->boots,
+        lab_platform_name(params->platform), chosen, lab_clock_name(params->clock),
+        res_fidelity_name(lab_fidelity(params->platform, params->clock)), kernel->path,
+        kernel->release ? kernel->release : "release unknown");
+    if (params->platform == LAB_PLATFORM_BOX)
+        return print_box(cell, kernel, out, error);
+    g_autoptr(LabMachine) machine = lab_machine_new(params, error);
+    return machine && print_machine(params, machine, kernel, FALSE, out, error);
 }
 
 int
