@@ -36,3 +36,29 @@ lab_copy_file(const char *from, const char *to, GError **error)
                 g_strerror(failed));
     return FALSE;
 }
+
+GBytes *
+lab_read_file(const char *path, gsize max, GError **error)
+{
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    GFileType type = g_file_query_file_type(file, G_FILE_QUERY_INFO_NONE, NULL);
+    gsize len = 0;
+
+    /* A pipe would keep us waiting. */
+    if (type != G_FILE_TYPE_REGULAR && type != G_FILE_TYPE_UNKNOWN) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "%s: not a plain file", path);
+        return NULL;
+    }
+    g_autoptr(GFileInputStream) in = g_file_read(file, NULL, error);
+    if (!in)
+        return NULL;
+    g_autofree char *text = g_malloc(max + 1);
+    if (!g_input_stream_read_all(G_INPUT_STREAM(in), text, max + 1, &len, NULL, error))
+        return NULL;
+    if (len > max) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: longer than %zu bytes", path,
+                    max);
+        return NULL;
+    }
+    return g_bytes_new(text, len);
+}

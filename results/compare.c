@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verdict on one metric is in verdict.c; here the runs are grouped and matched. */
+/* Runs are grouped, metrics paired and judged together; the verdict on one is in verdict.c. */
 #include "results/compare.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "results/cells.h"
+#include "results/differences.h"
+#include "results/pooled.h"
+#include "results/ranktest.h"
 #include "results/verdict.h"
 
-#define SHOWN_MAX 160 /* bytes of a value shown in a difference */
+#define RELEVANT_PREFIX "relevant."
+#define POOLED_FIRST 0.99 /* quantiles over all boots: from here on, by nines */
+
+const ResCompareOptions res_compare_defaults = {
+    .alpha = RES_COMPARE_ALPHA, .seed = RES_COMPARE_SEED, .resamples = RES_COMPARE_RESAMPLES};
+
+/* One comparison on its way: the sides are kept until all are judged. */
+typedef struct {
+    ResComparison *c; /* also in the result */
+    ResSide *a, *b;   /* NULL: quantiles over all boots */
+} Pending;
+
+typedef struct {
+    const ResCompareOptions *options;
+    ResCompareResult *result;
+    GPtrArray *pending; /* Pending * */
+} Work;
 
 GQuark
 res_compare_error_quark(void)
 {
     return g_quark_from_static_string("res-compare-error");
-}
-
-void
-res_summary_free(ResSummary *s)
-{
-    if (s == NULL) {
-        return;
-    }
-    g_free(s->name);
-    g_free(s->unit);
-    g_free(s);
 }
 
 void
@@ -36,87 +44,56 @@ res_comparison_free(ResComparison *c)
     g_free(c->metric);
     g_free(c->unit);
     g_free(c->cell);
+    g_free(c->run_a);
+    g_free(c->run_b);
     g_free(c->reason);
+    g_free(c->next);
     g_free(c);
 }
 
-static int
-compare_doubles(const void *x, const void *y)
+void
+res_compare_result_free(ResCompareResult *r)
 {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
+    if (r == NULL) {
+        return;
+    }
+    g_clear_pointer(&r->differences, g_ptr_array_unref);
+    g_ptr_array_unref(r->notes);
+    g_ptr_array_unref(r->comparisons);
+    g_free(r);
 }
 
-double
-res_median(const double *values, gsize n)
+static void
+pending_free(Pending *p)
 {
-    g_autofree double *sorted = g_memdup2(values, n * sizeof *values);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
-    if (n % 2 == 1) {
-        return sorted[n / 2];
-    }
-    /* halves first: the sum of two finite values need not be finite */
-    return sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
+    res_side_free(p->a);
+    res_side_free(p->b);
+    g_free(p);
 }
 
-/* The values of a metric over RECORDS, when all of them carry it in the same unit and fidelity; or
- * NULL. */
-static GArray *
-values_of(const GPtrArray *records, const ResMetric *like)
+static void G_GNUC_PRINTF(2, 3) note(ResCompareResult *r, const char *format, ...)
 {
-    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
-    for (guint i = 0; i < records->len; i++) {
-        const ResMetric *m = res_record_metric(g_ptr_array_index(records, i), like->name);
-        if (m == NULL || m->fidelity != like->fidelity || g_strcmp0(m->unit, like->unit) != 0) {
-            return NULL;
-        }
-        g_array_append_val(values, m->value);
-    }
-    return g_steal_pointer(&values);
+    va_list args;
+    va_start(args, format);
+    g_ptr_array_add(r->notes, g_strdup_vprintf(format, args));
+    va_end(args);
 }
 
 static GPtrArray *
-done_of(const GPtrArray *records)
+done_of(const GPtrArray *records, const char *side, ResCompareResult *result)
 {
     GPtrArray *done = g_ptr_array_new();
     for (guint i = 0; i < records->len; i++) {
         ResRecord *r = g_ptr_array_index(records, i);
+        gboolean fine = r->detail != NULL && r->detail[0] != '\0';
         if (r->outcome == RES_OUTCOME_DONE) {
             g_ptr_array_add(done, r);
+        } else {
+            note(result, "%s: run %s is left out: %s%s%s", side, r->id,
+                 res_outcome_name(r->outcome), fine ? ": " : "", fine ? r->detail : "");
         }
     }
     return done;
-}
-
-GPtrArray *
-res_summarize(const GPtrArray *records)
-{
-    GPtrArray *summaries = g_ptr_array_new_with_free_func((GDestroyNotify)res_summary_free);
-    g_autoptr(GPtrArray) done = done_of(records);
-    const ResRecord *first = done->len > 0 ? g_ptr_array_index(done, 0) : NULL;
-    for (guint i = 0; first != NULL && i < first->metrics->len; i++) {
-        const ResMetric *m = g_ptr_array_index(first->metrics, i);
-        g_autoptr(GArray) values = values_of(done, m);
-        if (values == NULL) {
-            continue;
-        }
-        const double *v = (const double *)(gpointer)values->data;
-        ResSummary *s = g_new0(ResSummary, 1);
-        s->name = g_strdup(m->name);
-        s->unit = g_strdup(m->unit);
-        s->direction = m->direction;
-        s->fidelity = m->fidelity;
-        s->boots = values->len;
-        s->median = res_median(v, values->len);
-        s->min = s->max = v[0];
-        for (guint k = 1; k < values->len; k++) {
-            s->min = MIN(s->min, v[k]);
-            s->max = MAX(s->max, v[k]);
-        }
-        s->spread = res_verdict_spread(s->min, s->max, s->median);
-        g_ptr_array_add(summaries, s);
-    }
-    return summaries;
 }
 
 /* Every run of both sides must be of one platform, clock and fidelity: the first decides. */
@@ -143,205 +120,316 @@ check_alike(const GPtrArray *a, const GPtrArray *b, GError **error)
     return TRUE;
 }
 
-/* Cells in the order their runs come: names, each with its runs. */
-static GPtrArray *
-cells_of(const GPtrArray *records, GHashTable *runs)
+/* --- one cell --- */
+
+/* All RECORDS carry it, in one unit and fidelity. */
+static gboolean
+all_carry(const GPtrArray *records, const ResMetric *like)
 {
-    GPtrArray *names = g_ptr_array_new();
     for (guint i = 0; i < records->len; i++) {
-        ResRecord *r = g_ptr_array_index(records, i);
-        char *cell = r->cell != NULL ? r->cell : (char *)"";
-        GPtrArray *members = g_hash_table_lookup(runs, cell);
-        if (members == NULL) {
-            members = g_ptr_array_new();
-            g_hash_table_insert(runs, cell, members);
-            g_ptr_array_add(names, cell);
+        const ResMetric *m = res_record_metric(g_ptr_array_index(records, i), like->name);
+        if (m == NULL || m->fidelity != like->fidelity || g_strcmp0(m->unit, like->unit) != 0) {
+            return FALSE;
         }
-        g_ptr_array_add(members, r);
     }
-    return names;
+    return TRUE;
 }
 
-static int
-compare_texts(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* A value on one line, cut to what a person reads. */
+/* The run whose METRIC is nearest to VALUE. */
 static char *
-shown(const char *value)
+nearest_run(const GPtrArray *records, const char *metric, double value)
 {
-    g_autofree char *valid = g_utf8_make_valid(value, -1);
-    for (char *c = valid; *c != '\0'; c++) {
-        *c = g_ascii_iscntrl(*c) ? ' ' : *c;
-    }
-    if (strlen(valid) <= SHOWN_MAX) {
-        return g_strdup_printf("\"%s\"", valid);
-    }
-    const char *cut = g_utf8_find_prev_char(valid, valid + SHOWN_MAX);
-    return g_strdup_printf("\"%.*s...\"", (int)(cut - valid), valid);
-}
-
-/* All values an entry has in a group, sorted, once each: one text that two groups share when they
- * are alike. */
-static char *
-values_in(const GPtrArray *records, gboolean parameters, const char *key)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    gboolean missing = FALSE;
+    const ResRecord *nearest = NULL;
+    double least = HUGE_VAL;
     for (guint i = 0; i < records->len; i++) {
         const ResRecord *r = g_ptr_array_index(records, i);
-        char *value = g_hash_table_lookup(parameters ? r->parameters : r->environment, key);
-        missing |= value == NULL;
-        if (value != NULL) {
-            g_hash_table_add(seen, value);
+        double away = fabs(res_record_metric(r, metric)->value - value);
+        if (away < least) {
+            least = away;
+            nearest = r;
         }
     }
-    guint n = 0;
-    g_autofree gpointer *values = g_hash_table_get_keys_as_array(seen, &n);
-    qsort(values, n, sizeof *values, compare_texts);
-    GString *text = g_string_new(NULL);
-    for (guint i = 0; i < n; i++) {
-        g_autofree char *one = shown(values[i]);
-        g_string_append_printf(text, "%s%s", i > 0 ? ", " : "", one);
-    }
-    if (missing) {
-        /* absent is not 0 and not empty */
-        g_string_append(text, n > 0 ? ", not recorded" : "not recorded");
-    }
-    return g_string_free(text, FALSE);
+    return nearest != NULL ? g_strdup(nearest->id) : NULL;
+}
+
+static const char *
+wanted_change(const ResCellPair *pair, const char *metric)
+{
+    const ResRecord *a = g_ptr_array_index(pair->a, 0), *b = g_ptr_array_index(pair->b, 0);
+    g_autofree char *key = g_strconcat(RELEVANT_PREFIX, metric, NULL);
+    const char *wanted = g_hash_table_lookup(b->parameters, key);
+    return wanted != NULL ? wanted : g_hash_table_lookup(a->parameters, key);
+}
+
+static const ResCalibrationEntry *
+calibration_of(const Work *w, const ResCellPair *pair, const char *metric)
+{
+    const ResRecord *a = g_ptr_array_index(pair->a, 0);
+    return w->options->calibration != NULL
+               ? res_calibration_find(w->options->calibration, a->profile, a->cell, metric)
+               : NULL;
 }
 
 static void
-list_differences(const GPtrArray *a, const GPtrArray *b, gboolean parameters, GPtrArray *lines)
+add_pending(Work *w, ResComparison *c, ResSide *a, ResSide *b)
 {
-    const GPtrArray *sides[] = {a, b};
-    g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
-    for (gsize k = 0; k < G_N_ELEMENTS(sides); k++) {
-        for (guint i = 0; i < sides[k]->len; i++) {
-            const ResRecord *r = g_ptr_array_index(sides[k], i);
-            GHashTableIter iter;
-            gpointer key;
-            g_hash_table_iter_init(&iter, parameters ? r->parameters : r->environment);
-            while (g_hash_table_iter_next(&iter, &key, NULL)) {
-                g_hash_table_add(keys, key);
+    Pending *p = g_new0(Pending, 1);
+    *p = (Pending){c, a, b};
+    g_ptr_array_add(w->pending, p);
+    g_ptr_array_add(w->result->comparisons, c);
+}
+
+static gboolean
+add_metric(Work *w, const ResCellPair *pair, const ResMetric *m, GError **error)
+{
+    const ResMetric *other = res_record_metric(g_ptr_array_index(pair->b, 0), m->name);
+    if (other != NULL && other->fidelity != m->fidelity) {
+        g_set_error(error, RES_COMPARE_ERROR, RES_COMPARE_ERROR_FIDELITY,
+                    "metric %s is of fidelity %s on one side and %s on the other", m->name,
+                    res_fidelity_name(m->fidelity), res_fidelity_name(other->fidelity));
+        return FALSE;
+    }
+    if (!all_carry(pair->a, m) || !all_carry(pair->b, m)) {
+        note(w->result, "metric %s, cell \"%s\": not in all boots of both sides in one unit",
+             m->name, pair->name);
+        return TRUE;
+    }
+    g_autoptr(ResSide) a = res_side_new(pair->a, m, error);
+    g_autoptr(ResSide) b = a != NULL ? res_side_new(pair->b, m, error) : NULL;
+    if (b == NULL) {
+        return FALSE;
+    }
+    ResComparison *c = res_verdict_estimate(m, pair->name, a, b, calibration_of(w, pair, m->name),
+                                            wanted_change(pair, m->name), w->options);
+    c->run_a = nearest_run(pair->a, m->name, c->a);
+    c->run_b = nearest_run(pair->b, m->name, c->b);
+    add_pending(w, c, g_steal_pointer(&a), g_steal_pointer(&b));
+    return TRUE;
+}
+
+/* --- quantiles over all boots --- */
+
+/* One histogram a boot, all its CPUs together; NULL without an error when not all have one. */
+static GPtrArray *
+side_hists(const Work *w, const GPtrArray *records, const char *workload, GError **error)
+{
+    g_autoptr(GPtrArray) boots = g_ptr_array_new_with_free_func((GDestroyNotify)res_hist_free);
+    for (guint i = 0; i < records->len; i++) {
+        g_autoptr(GError) inner = NULL;
+        g_autoptr(GPtrArray) hists = w->options->hists(g_ptr_array_index(records, i), workload,
+                                                       w->options->hists_data, &inner);
+        if (inner != NULL) {
+            g_propagate_error(error, g_steal_pointer(&inner));
+            return NULL;
+        }
+        if (hists == NULL) {
+            return NULL;
+        }
+        ResHist *all = res_hist_merge_all(hists, error);
+        if (all == NULL) {
+            return NULL;
+        }
+        g_ptr_array_add(boots, all);
+        if (res_hist_count(all) == 0) {
+            return NULL;
+        }
+    }
+    return g_steal_pointer(&boots);
+}
+
+static ResComparison *
+pooled_comparison(const Work *w, const ResCellPair *pair, const ResPooled *pooled,
+                  const char *workload, const char *unit, double q)
+{
+    const ResRecord *first = g_ptr_array_index(pair->a, 0);
+    g_autofree char *name = res_hist_quantile_name(q);
+    ResComparison *c = g_new0(ResComparison, 1);
+    c->metric = g_strdup_printf("%s.pooled.%s", workload, name);
+    c->unit = g_strdup(unit);
+    c->cell = g_strdup(pair->name);
+    c->direction = RES_LOWER_IS_BETTER;
+    c->fidelity = first->fidelity;
+    c->na = pair->a->len;
+    c->nb = pair->b->len;
+    res_pooled_compare(pooled, q, 1 - w->options->alpha, w->options->seed, w->options->resamples,
+                       c);
+    /* all arrangements that can be told apart; drawn ones reach no further than their number */
+    c->p_smallest = 2 / exp(lgamma(c->na + c->nb + 1) - lgamma(c->na + 1) - lgamma(c->nb + 1));
+    c->p_smallest = CLAMP(c->p_smallest, c->p_exact ? 0 : 1 / (5.0 * w->options->resamples + 1), 1);
+    res_verdict_set_relevant(c, NULL, wanted_change(pair, c->metric));
+    return c;
+}
+
+static gboolean
+add_pooled(Work *w, const ResCellPair *pair, const char *workload, GError **error)
+{
+    g_autoptr(GError) inner = NULL;
+    g_autoptr(GPtrArray) a = side_hists(w, pair->a, workload, &inner);
+    g_autoptr(GPtrArray) b = a != NULL ? side_hists(w, pair->b, workload, &inner) : NULL;
+    if (inner != NULL) {
+        g_propagate_error(error, g_steal_pointer(&inner));
+        return FALSE;
+    }
+    if (b == NULL) {
+        return TRUE;
+    }
+    const char *unit = res_hist_unit(g_ptr_array_index(a, 0));
+    for (guint i = 0; i < a->len + b->len; i++) {
+        if (!g_str_equal(unit, res_hist_unit(i < a->len ? a->pdata[i] : b->pdata[i - a->len]))) {
+            note(w->result, "histograms of %s, cell \"%s\": not of one unit", workload, pair->name);
+            return TRUE;
+        }
+    }
+    g_autoptr(ResPooled) pooled = res_pooled_new(a, b);
+    double deepest = res_pooled_deepest(pooled, 1 - w->options->alpha);
+    for (double q = POOLED_FIRST; q <= deepest; q = 1 - (1 - q) / 10) {
+        add_pending(w, pooled_comparison(w, pair, pooled, workload, unit, q), NULL, NULL);
+    }
+    return TRUE;
+}
+
+static gboolean
+compare_cell(Work *w, const ResCellPair *pair, GError **error)
+{
+    const ResRecord *a = g_ptr_array_index(pair->a, 0), *b = g_ptr_array_index(pair->b, 0);
+    for (guint i = 0; i < a->metrics->len; i++) {
+        if (!add_metric(w, pair, g_ptr_array_index(a->metrics, i), error)) {
+            return FALSE;
+        }
+    }
+    for (guint i = 0; i < b->metrics->len; i++) {
+        const ResMetric *m = g_ptr_array_index(b->metrics, i);
+        if (res_record_metric(a, m->name) == NULL) {
+            note(w->result, "metric %s, cell \"%s\": only in B", m->name, pair->name);
+        }
+    }
+    for (guint i = 0; w->options->hists != NULL && i < a->evidence->len; i++) {
+        const char *name = g_ptr_array_index(a->evidence, i);
+        if (g_str_has_suffix(name, RES_HIST_SUFFIX)) {
+            g_autofree char *workload = g_strndup(name, strlen(name) - strlen(RES_HIST_SUFFIX));
+            if (!add_pooled(w, pair, workload, error)) {
+                return FALSE;
             }
         }
     }
-    guint n = 0;
-    g_autofree gpointer *sorted = g_hash_table_get_keys_as_array(keys, &n);
-    qsort(sorted, n, sizeof *sorted, compare_texts);
-    for (guint i = 0; i < n; i++) {
-        g_autofree char *left = values_in(a, parameters, sorted[i]);
-        g_autofree char *right = values_in(b, parameters, sorted[i]);
-        if (!g_str_equal(left, right)) {
-            g_ptr_array_add(lines,
-                            g_strdup_printf("%s%s: A %s; B %s", parameters ? "parameter " : "",
-                                            (const char *)sorted[i], left, right));
-        }
-    }
-}
-
-static void
-list_left_out(const GPtrArray *records, const char *side, GPtrArray *lines)
-{
-    for (guint i = 0; i < records->len; i++) {
-        const ResRecord *r = g_ptr_array_index(records, i);
-        if (r->outcome != RES_OUTCOME_DONE) {
-            gboolean fine = r->detail != NULL && r->detail[0] != '\0';
-            g_ptr_array_add(lines, g_strdup_printf("%s: run %s is left out: %s%s%s", side, r->id,
-                                                   res_outcome_name(r->outcome), fine ? ": " : "",
-                                                   fine ? r->detail : ""));
-        }
-    }
-}
-
-static const ResMetric *
-first_metric(const GPtrArray *records, guint i)
-{
-    const ResRecord *r = g_ptr_array_index(records, 0);
-    return i < r->metrics->len ? g_ptr_array_index(r->metrics, i) : NULL;
-}
-
-/* Metrics of A that B has too become comparisons; the others are named. */
-static gboolean
-compare_cell(const GPtrArray *a, const GPtrArray *b, const char *cell, GPtrArray *out,
-             GPtrArray *lines, GError **error)
-{
-    const ResMetric *m, *other;
-    for (guint i = 0; (m = first_metric(a, i)) != NULL; i++) {
-        other = res_record_metric(g_ptr_array_index(b, 0), m->name);
-        if (other != NULL && other->fidelity != m->fidelity) {
-            g_set_error(error, RES_COMPARE_ERROR, RES_COMPARE_ERROR_FIDELITY,
-                        "metric %s is of fidelity %s on one side and %s on the other", m->name,
-                        res_fidelity_name(m->fidelity), res_fidelity_name(other->fidelity));
-            return FALSE;
-        }
-        g_autoptr(GArray) va = values_of(a, m);
-        g_autoptr(GArray) vb = values_of(b, m);
-        if (va == NULL || vb == NULL) {
-            g_ptr_array_add(lines, g_strdup_printf("metric %s, cell \"%s\": not in all boots of "
-                                                   "both sides in one unit",
-                                                   m->name, cell));
-            continue;
-        }
-        g_ptr_array_add(out, res_verdict_new(m, cell, va, vb));
-    }
-    for (guint i = 0; (m = first_metric(b, i)) != NULL; i++) {
-        if (res_record_metric(g_ptr_array_index(a, 0), m->name) == NULL) {
-            g_ptr_array_add(lines,
-                            g_strdup_printf("metric %s, cell \"%s\": only in B", m->name, cell));
-        }
-    }
     return TRUE;
 }
 
-static void
-list_lonely(const GPtrArray *names, GHashTable *others, const char *side, GPtrArray *lines)
+/* --- all of them --- */
+
+/* Whether P can come out small at all: what is the same everywhere can raise no false alarm. */
+static gboolean
+is_judged(const Pending *p, gboolean directed)
 {
-    for (guint i = 0; i < names->len; i++) {
-        const char *name = g_ptr_array_index(names, i);
-        if (!g_hash_table_contains(others, name)) {
-            g_ptr_array_add(lines, g_strdup_printf("cell \"%s\": only in %s", name, side));
+    const ResComparison *c = p->c;
+    gboolean constant = p->a != NULL && !(p->a->max > p->a->min) && !(p->b->max > p->b->min) &&
+                        !(c->shift.value < 0 || c->shift.value > 0);
+    return c->fidelity != RES_FIDELITY_FUNCTIONAL && !constant &&
+           (c->direction != RES_NO_DIRECTION) == directed;
+}
+
+/* Metrics without a direction claim nothing, so they don't make it harder for those that do. */
+static unsigned int
+adjust(const GPtrArray *pending, gboolean directed)
+{
+    g_autoptr(GArray) p = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < pending->len; i++) {
+        const Pending *x = g_ptr_array_index(pending, i);
+        if (is_judged(x, directed)) {
+            g_array_append_val(p, x->c->p);
+        }
+    }
+    res_ranktest_adjust((double *)(gpointer)p->data, p->len);
+    for (guint i = 0, k = 0; i < pending->len; i++) {
+        const Pending *x = g_ptr_array_index(pending, i);
+        if (is_judged(x, directed)) {
+            x->c->p_adjusted = g_array_index(p, double, k++);
+        }
+    }
+    return p->len;
+}
+
+static void
+judge(Work *w)
+{
+    for (guint i = 0; i < w->pending->len; i++) {
+        ResComparison *c = ((Pending *)g_ptr_array_index(w->pending, i))->c;
+        c->p_adjusted = c->p;
+    }
+    unsigned int directed = adjust(w->pending, TRUE), others = adjust(w->pending, FALSE);
+    w->result->judged = directed;
+    for (guint i = 0; i < w->pending->len; i++) {
+        const Pending *p = g_ptr_array_index(w->pending, i);
+        res_verdict_decide(p->c, p->a, p->b, w->options->alpha,
+                           p->c->direction != RES_NO_DIRECTION ? directed : others);
+    }
+}
+
+/* The runs of all cells that have a partner. */
+static GPtrArray *
+matched_runs(const GPtrArray *pairs, gboolean of_b)
+{
+    GPtrArray *runs = g_ptr_array_new();
+    for (guint i = 0; i < pairs->len; i++) {
+        const ResCellPair *p = g_ptr_array_index(pairs, i);
+        if (p->a != NULL && p->b != NULL) {
+            g_ptr_array_extend(runs, of_b ? p->b : p->a, NULL, NULL);
+        }
+    }
+    return runs;
+}
+
+static void
+note_shared(ResCompareResult *result, const GPtrArray *a, const GPtrArray *b)
+{
+    g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < a->len; i++) {
+        g_hash_table_add(ids, ((ResRecord *)g_ptr_array_index(a, i))->id);
+    }
+    for (guint i = 0; i < b->len; i++) {
+        if (g_hash_table_contains(ids, ((ResRecord *)g_ptr_array_index(b, i))->id)) {
+            note(result, "both sides hold the same runs: nothing can differ");
+            return;
         }
     }
 }
 
 static gboolean
-compare_cells(const GPtrArray *a, const GPtrArray *b, GPtrArray *out, GPtrArray *lines,
-              GError **error)
+compare_cells(Work *w, const GPtrArray *pairs, GError **error)
 {
-    GDestroyNotify free_runs = (GDestroyNotify)g_ptr_array_unref;
-    g_autoptr(GHashTable) in_a = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_runs);
-    g_autoptr(GHashTable) in_b = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_runs);
-    g_autoptr(GPtrArray) names_a = cells_of(a, in_a);
-    g_autoptr(GPtrArray) names_b = cells_of(b, in_b);
-    if (names_a->len == 1 && names_b->len == 1) {
-        const char *left = g_ptr_array_index(names_a, 0), *right = g_ptr_array_index(names_b, 0);
-        g_autofree char *cell =
-            g_str_equal(left, right) ? g_strdup(left) : g_strdup_printf("%s -> %s", left, right);
-        return compare_cell(a, b, cell, out, lines, error);
-    }
-    list_lonely(names_a, in_b, "A", lines);
-    list_lonely(names_b, in_a, "B", lines);
-    for (guint i = 0; i < names_a->len; i++) {
-        const char *name = g_ptr_array_index(names_a, i);
-        const GPtrArray *right = g_hash_table_lookup(in_b, name);
-        if (right != NULL &&
-            !compare_cell(g_hash_table_lookup(in_a, name), right, name, out, lines, error)) {
+    g_autoptr(GPtrArray) a = matched_runs(pairs, FALSE), b = matched_runs(pairs, TRUE);
+    if (a->len > 0) {
+        w->result->differences = res_differences_new(a, b, w->options->allow);
+        if (!res_differences_check(w->result->differences, error)) {
             return FALSE;
         }
     }
+    for (guint i = 0; i < pairs->len; i++) {
+        const ResCellPair *p = g_ptr_array_index(pairs, i);
+        if (p->a == NULL || p->b == NULL) {
+            note(w->result, "cell \"%s\": only in %s", p->name, p->a != NULL ? "A" : "B");
+        } else if (!compare_cell(w, p, error)) {
+            return FALSE;
+        }
+    }
+    note_shared(w->result, a, b);
     return TRUE;
 }
 
-GPtrArray *
-res_compare(const GPtrArray *a, const GPtrArray *b, GPtrArray *differences, GError **error)
+ResCompareResult *
+res_compare(const GPtrArray *a, const GPtrArray *b, const ResCompareOptions *options,
+            GError **error)
 {
-    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GPtrArray) done_a = done_of(a);
-    g_autoptr(GPtrArray) done_b = done_of(b);
+    g_autoptr(ResCompareResult) result = g_new0(ResCompareResult, 1);
+    g_autoptr(GPtrArray) pending = g_ptr_array_new_with_free_func((GDestroyNotify)pending_free);
+    Work w = {options != NULL ? options : &res_compare_defaults, result, pending};
+    result->notes = g_ptr_array_new_with_free_func(g_free);
+    result->comparisons = g_ptr_array_new_with_free_func((GDestroyNotify)res_comparison_free);
+    result->alpha = w.options->alpha;
+    result->seed = w.options->seed;
+    result->resamples = w.options->resamples;
+    g_autoptr(GPtrArray) done_a = done_of(a, "A", result);
+    g_autoptr(GPtrArray) done_b = done_of(b, "B", result);
     if (done_a->len == 0 || done_b->len == 0) {
         g_set_error(error, RES_COMPARE_ERROR, RES_COMPARE_ERROR_NOTHING,
                     "%s has no run that is done: nothing to compare",
@@ -351,23 +439,17 @@ res_compare(const GPtrArray *a, const GPtrArray *b, GPtrArray *differences, GErr
     if (!check_alike(done_a, done_b, error)) {
         return NULL;
     }
-    g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func((GDestroyNotify)res_comparison_free);
-    list_left_out(a, "A", lines);
-    list_left_out(b, "B", lines);
-    if (!compare_cells(done_a, done_b, out, lines, error)) {
+    g_autoptr(GPtrArray) pairs = res_cells_match(done_a, done_b);
+    if (!compare_cells(&w, pairs, error)) {
         return NULL;
     }
-    if (out->len == 0) {
+    if (result->comparisons->len == 0) {
+        const char *why = result->notes->len > 0 ? g_ptr_array_index(result->notes, 0) : "";
         g_set_error(error, RES_COMPARE_ERROR, RES_COMPARE_ERROR_NOTHING,
                     "the two sides share no metric of a cell: nothing to compare%s%s",
-                    lines->len > 0 ? "; " : "",
-                    lines->len > 0 ? (const char *)g_ptr_array_index(lines, 0) : "");
+                    why[0] != '\0' ? "; " : "", why);
         return NULL;
     }
-    list_differences(done_a, done_b, FALSE, lines);
-    list_differences(done_a, done_b, TRUE, lines);
-    for (guint i = 0; differences != NULL && i < lines->len; i++) {
-        g_ptr_array_add(differences, g_strdup(g_ptr_array_index(lines, i)));
-    }
-    return g_steal_pointer(&out);
+    judge(&w);
+    return g_steal_pointer(&result);
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* Judging: summaries of metrics over boots, and two groups of runs against each other. */
+/*
+ * Judging: summaries of metrics over boots, and two groups of runs against each other. How a
+ * metric is judged, and how often that errs, is in results/calibration.md.
+ */
 #include <glib.h>
 
+#include "results/calibration.h"
 #include "results/record.h"
 
 /* One metric over the boots of one cell. */
@@ -13,6 +17,7 @@ typedef struct {
     unsigned int boots;
     double median, min, max; /* of the boots' values */
     double spread;           /* (max - min) / median; 0 for one boot */
+    gboolean censored;       /* at least one boot's value is a lower bound */
 } ResSummary;
 void res_summary_free(ResSummary *s);
 /* Median of N > 0 finite values (mean of the middle two); does not change VALUES. */
@@ -23,71 +28,125 @@ GPtrArray *res_summarize(const GPtrArray *records);
 
 typedef enum {
     RES_VERDICT_BETTER,
-    RES_VERDICT_SAME,
+    RES_VERDICT_SAME, /* no difference, or none that is relevant, is left possible */
     RES_VERDICT_WORSE,
-    RES_VERDICT_CANNOT_TELL
+    RES_VERDICT_CANNOT_TELL,
+    RES_VERDICT_IRRELEVANT, /* surely different, by less than the smallest relevant change */
+    RES_VERDICT_DIFFERENT,  /* surely different, of a metric that has no better or worse */
 } ResVerdict;
-const char *res_verdict_name(ResVerdict v); /* "better", "same", "worse", "cannot tell" */
+/* "better", "same", "worse", "cannot tell", "different but irrelevant", "different" */
+const char *res_verdict_name(ResVerdict v);
+
+/* What was estimated, and how. */
+typedef enum {
+    RES_ESTIMATE_LOCATION, /* Hodges-Lehmann shift between boots, interval from the rank test */
+    RES_ESTIMATE_COUNT,    /* rate ratio of the means over boots, overdispersion included */
+    RES_ESTIMATE_SHARE,    /* difference of the mean shares over boots, likewise */
+    RES_ESTIMATE_QUANTILE, /* quantiles of all samples of all boots, bootstrap over boots */
+} ResEstimate;
+const char *res_estimate_name(ResEstimate e); /* "location", "count", "share", "quantile" */
+
+/* An estimate and its confidence interval; an open end is +-HUGE_VAL. Never NaN. */
+typedef struct {
+    double value, low, high;
+} ResInterval;
 
 typedef struct {
     char *metric, *unit, *cell;
     ResDirection direction;
     ResFidelity fidelity;
-    double a, b;                  /* medians over boots */
-    unsigned int na, nb;          /* boots */
-    double ratio;                 /* b / a; 1 when both are 0, +-HUGE_VAL when only a is */
-    double ratio_low, ratio_high; /* over all pairs of boots */
+    ResEstimate estimate;
+    double a, b; /* medians over boots; of counts and shares means; of quantiles the quantiles */
+    gboolean censored_a, censored_b; /* a, b are lower bounds: ">= a" */
+    unsigned int na, nb;             /* boots */
+    ResInterval shift;               /* b - a, in UNIT */
+    ResInterval ratio;               /* b / a; 1 when both are 0, +-HUGE_VAL when only a is */
+    double confidence; /* of both intervals; below the asked-for one when too few boots carry it */
+    double p;          /* two-sided, of the test over boots */
+    double p_adjusted; /* with all metrics judged at once taken into account */
+    double p_smallest; /* what boots of these numbers can reach */
+    gboolean p_exact;  /* counted out; otherwise a normal approximation or drawn */
+    gboolean by_repeatability; /* p is the bound for boots that are so far apart (instructions) */
+    gboolean known_to_repeat;  /* told by how exactly the metric is known to repeat, whatever p */
+    double relevant;           /* smallest relevant change, as a share of a */
+    const char *relevant_from; /* "profile", "calibration", "default" */
+    unsigned int needed;       /* boots a side that would do, when they are too few; or 0 */
+    char *run_a, *run_b;       /* ids of the boots nearest to a and b: where to look */
     ResVerdict verdict;
     char *reason; /* one sentence */
+    char *next;   /* what to do now; "" when nothing */
 } ResComparison;
 void res_comparison_free(ResComparison *c);
 
-/*
- * How a metric is judged. The unit of replication is the boot: samples inside a boot share its
- * memory layout and its history, so a million of them are still one observation.
- *
- * functional     cannot tell, always: its numbers mean nothing.
- *
- * time, events   exact two-sided Mann-Whitney test over boots (ranktest.h). p <= 0.05: better or
- * worse. So it takes 4 boots a side at least (2/70 = 0.0286; 3 a side can't get below 2/20 = 0.1).
- * Otherwise "same" only when there were boots enough to find a difference and no pair of boots is
- * more than 1% apart. All else is cannot tell: not having found a difference is not having found
- * that there is none.
- *
- * instructions   With icount a boot is a deterministic machine, and what differs between boots is
- * known to be small (0.02% repeating, 0.1% across machine sizes). A p-value does not see that: with
- * 3 boots a side it stops at 0.1 however exact the figures are. So the rule rests on how well this
- * metric was seen to repeat, in these very boots, and p is given for information. From 3 boots a
- * side:
- *                - medians closer than 0.1%: same, if each side repeats within 1%; if not, cannot
- * tell;
- *                - ranges apart, by at least the wider of the two ranges or with p <= 0.05: better
- * or worse;
- *                - anything else: cannot tell.
- *                The gap is asked for because two sets of 3 noisy boots have disjoint ranges by
- * pure chance once in ten; with a gap as wide as the ranges it is about once in a hundred
- * (simulated: uniform 1.3%, normal 0.8%), and figures that repeat exactly pass at any distance from
- * 0.1% on.
- *
- * A metric without a direction is never better or worse: same or cannot tell, with the difference
- * in the reason.
- */
-#define RES_COMPARE_ALPHA 0.05
-#define RES_COMPARE_SAME 0.001       /* instructions: medians closer than that are the same */
-#define RES_COMPARE_STEADY 0.01      /* instructions: a side that repeats worse can't show "same" */
-#define RES_COMPARE_SAME_RANKED 0.01 /* time, events: no pair of boots further apart */
-#define RES_COMPARE_BOOTS_MIN 3      /* instructions */
+/* An entry of environment or parameters in which the two sides differ. */
+typedef enum {
+    RES_DIFFERENCE_UNMEANT,  /* nothing in the profiles varies it: not comparable unless allowed */
+    RES_DIFFERENCE_ALLOWED,  /* the same, allowed by the caller */
+    RES_DIFFERENCE_INTENDED, /* a profile key or axis, and what follows from it; or the kernel */
+    RES_DIFFERENCE_HARMLESS, /* can't change a figure of this fidelity */
+} ResDifferenceKind;
+const char *res_difference_kind_name(ResDifferenceKind k); /* "unmeant", "allowed", ... */
+typedef struct {
+    ResDifferenceKind kind;
+    gboolean parameter; /* of the profile; otherwise of the environment */
+    char *key;
+    char *a, *b; /* all values of a side, quoted: "\"tsc\"", "\"tsc\", not recorded" */
+} ResDifference;
+void res_difference_free(ResDifference *d);
+
+#define RES_COMPARE_ALPHA 0.01
+#define RES_COMPARE_SEED 1
+#define RES_COMPARE_RESAMPLES 2000
+#define RES_COMPARE_RELEVANT 0.01 /* time, events */
+#define RES_COMPARE_RELEVANT_INSTRUCTIONS 0.001
+#define RES_COMPARE_REPEATS 0.001 /* icount boots of one kernel: seen 0 to 0.05% apart */
+
+/* The histograms of a run's workload: ResHist *, to be unreffed; NULL when there are none, or with
+ * an error when they can't be read. */
+typedef GPtrArray *(*ResCompareHists)(const ResRecord *r, const char *workload, gpointer data,
+                                      GError **error);
+
+typedef struct {
+    double alpha; /* false discovery rate over all metrics, and 1 - confidence */
+    guint64 seed; /* of the resampling */
+    unsigned int resamples;
+    const char *const *allow; /* patterns of environment keys that may differ; NULL: none */
+    const ResCalibration *calibration; /* or NULL */
+    ResCompareHists hists;             /* or NULL: no quantiles over all boots */
+    gpointer hists_data;
+} ResCompareOptions;
+extern const ResCompareOptions res_compare_defaults;
+
+typedef struct {
+    GPtrArray *differences; /* ResDifference *, the unmeant first */
+    GPtrArray *notes;       /* char *: runs left out, cells and metrics only one side has, drift */
+    GPtrArray *comparisons; /* ResComparison *, by cell */
+    double alpha;
+    guint64 seed;
+    unsigned int resamples;
+    unsigned int judged; /* metrics that were tested at once */
+} ResCompareResult;
+void res_compare_result_free(ResCompareResult *r);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResCompareResult, res_compare_result_free)
 
 /*
  * Compares two groups of runs (ResRecord *), cell by cell, metric by metric. Cells are matched by
- * name; when each side is one cell they are compared whatever they are called, and cell is then
- * "A's name -> B's name". Refused with RES_COMPARE_ERROR when fidelity, clock or platform differ,
- * or when there is nothing to compare. DIFFERENCES (char *) gets one line for each entry of
- * environment and parameters that differs, for each cell or metric only one side has, and for each
- * run left out because it is not done.
+ * name; where each side has one value of an axis and they differ, by the other axes; and when each
+ * side is one cell, whatever they are called: cell is then "A's name -> B's name". OPTIONS NULL:
+ * res_compare_defaults. Refused with RES_COMPARE_ERROR when fidelity, clock or platform differ,
+ * when the environments differ in what was neither meant to vary nor allowed to, when a figure is
+ * no latency, or when there is nothing to compare.
+ *
+ * The unit of replication is the boot: samples inside a boot share its memory layout and its
+ * history, so a million of them are still one observation.
  */
 #define RES_COMPARE_ERROR (res_compare_error_quark())
 GQuark res_compare_error_quark(void);
-typedef enum { RES_COMPARE_ERROR_FIDELITY, RES_COMPARE_ERROR_NOTHING } ResCompareError;
-GPtrArray *res_compare(const GPtrArray *a, const GPtrArray *b, GPtrArray *differences,
-                       GError **error);
+typedef enum {
+    RES_COMPARE_ERROR_FIDELITY,
+    RES_COMPARE_ERROR_NOTHING,
+    RES_COMPARE_ERROR_ENVIRONMENT,
+    RES_COMPARE_ERROR_CLOCK, /* a figure that is NaN, infinite, negative or wrapped */
+} ResCompareError;
+ResCompareResult *res_compare(const GPtrArray *a, const GPtrArray *b,
+                              const ResCompareOptions *options, GError **error);

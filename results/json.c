@@ -209,3 +209,43 @@ res_json_parse(const char *text, gsize len, gsize max, gboolean wide, ResJsonSta
     *state = RES_JSON_OK;
     return root;
 }
+
+/* json-glib 1.6 writes 1e+20 as "1e+20.0", which no JSON reader takes: drops a ".0" behind an
+ * exponent. */
+static void
+fix_exponents(GString *text)
+{
+    gboolean quoted = FALSE, exponent = FALSE;
+    gsize to = 0;
+    for (gsize at = 0; at < text->len; at++) {
+        char c = text->str[at];
+        if (quoted && c == '\\') {
+            text->str[to++] = c;
+            c = text->str[++at];
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted && c == 'e') {
+            exponent = TRUE; /* true and false have no digits behind */
+        } else if (!quoted && exponent && c == '.') {
+            at++;
+            continue;
+        } else if (!g_ascii_isdigit(c) && c != '+' && c != '-') {
+            exponent = FALSE;
+        }
+        text->str[to++] = c;
+    }
+    g_string_truncate(text, to);
+}
+
+char *
+res_json_text(JsonNode *root)
+{
+    g_autoptr(JsonGenerator) generator = json_generator_new();
+    g_autoptr(GString) text = g_string_new(NULL);
+    json_generator_set_pretty(generator, TRUE);
+    json_generator_set_root(generator, root);
+    json_generator_to_gstring(generator, text);
+    fix_exponents(text);
+    g_string_append_c(text, '\n');
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}

@@ -26,3 +26,6 @@ typedef enum {
  */
 JsonNode *res_json_parse(const char *text, gsize len, gsize max, gboolean wide, ResJsonState *state,
                          char **reason);
+
+/* ROOT as text for people, ended by a newline; numbers read back as the same double. g_free. */
+char *res_json_text(JsonNode *root);

@@ -19,10 +19,11 @@ typedef struct {
     char *unit; /* "insns", "ns", "count", "1" */
     ResDirection direction;
     ResFidelity fidelity;
-    double value;    /* the run's figure: finite, never NaN */
-    double min, max; /* over the samples behind it */
-    guint64 samples; /* how many samples (batches, cycles) stand behind value */
-    char *evidence;  /* name of the file in the run's folder it was read from */
+    double value;      /* the run's figure: finite, never NaN */
+    double min, max;   /* over the samples behind it */
+    guint64 samples;   /* how many samples (batches, cycles) stand behind value */
+    gboolean censored; /* value is a lower bound: the figure lies from there to max */
+    char *evidence;    /* name of the file in the run's folder it was read from */
 } ResMetric;
 
 ResMetric *res_metric_new(const char *name, const char *unit, ResDirection direction,

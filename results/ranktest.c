@@ -7,6 +7,8 @@
  */
 #include "results/ranktest.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,28 +57,42 @@ rank_items(const Item *items, gsize n, unsigned int *ranks, double *ties)
     }
 }
 
-/* ways[k][sum]: ways to choose k ranks that add up to sum. Choosing the smaller side is less work.
- */
-static double
-count_extreme(const unsigned int *ranks, gsize n, gsize k_max, double distance)
+/* ways[sum]: ways to choose K of the N RANKS that add up to sum, from 0 to SUMS - 1. */
+static double *
+count_ways(const unsigned int *ranks, gsize n, gsize k_max, gsize sums)
 {
-    gsize sums = n * (n + 1) + 1;
-    g_autofree double *ways = g_new0(double, (k_max + 1) * sums);
+    double *ways = g_new0(double, (k_max + 1) * sums);
+    gsize reached = 0; /* no sum is larger so far */
     ways[0] = 1;
     for (gsize i = 0; i < n; i++) {
+        reached = MIN(reached + ranks[i], sums - 1);
         for (gsize k = MIN(i + 1, k_max); k > 0; k--) {
-            double *to = ways + k * sums;
-            const double *from = to - sums;
-            for (gsize s = sums - 1; s >= ranks[i]; s--) {
-                to[s] += from[s - ranks[i]];
+            double *to = ways + k * sums + ranks[i];
+            const double *from = ways + (k - 1) * sums;
+            for (gsize s = 0; s + ranks[i] <= reached; s++) {
+                to[s] += from[s];
             }
         }
     }
-    double middle = (double)k_max * (double)(n + 1);
+    memmove(ways, ways + k_max * sums, sums * sizeof *ways);
+    return ways;
+}
+
+/* Choosing the smaller side is less work. RANKS are doubled. */
+static double
+count_extreme(unsigned int *ranks, gsize n, gsize k, gboolean ties, double distance)
+{
+    double scale = ties ? 2 : 1;
+    for (gsize i = 0; !ties && i < n; i++) {
+        ranks[i] /= 2;
+    }
+    gsize sums = (ties ? 2 : 1) * n * (n + 1) / 2 + 1;
+    g_autofree double *ways = count_ways(ranks, n, k, sums);
+    double middle = scale * (double)k * (double)(n + 1) / 2;
     double extreme = 0;
     for (gsize s = 0; s < sums; s++) {
-        if (fabs((double)s - middle) >= distance) {
-            extreme += ways[k_max * sums + s];
+        if (fabs((double)s - middle) >= distance * scale / 2) {
+            extreme += ways[s];
         }
     }
     return extreme;
@@ -104,7 +120,7 @@ res_ranktest(const double *a, gsize na, const double *b, gsize nb)
                      .order = (off > 0) - (off < 0)};
     if (n <= RES_RANKTEST_EXACT_MAX) {
         t.of = choose(n, MIN(na, nb));
-        t.as_extreme = count_extreme(ranks, n, MIN(na, nb), fabs(off));
+        t.as_extreme = count_extreme(ranks, n, MIN(na, nb), ties > 0, fabs(off));
         t.p = MIN(1.0, t.as_extreme / t.of);
         return t;
     }
@@ -123,4 +139,55 @@ res_ranktest_needed(double alpha)
         each++;
     }
     return each;
+}
+
+gsize
+res_ranktest_interval(gsize na, gsize nb, double asked, double *confidence)
+{
+    gsize n = na + nb, k = MIN(na, nb);
+    double tail = (1 - asked) / 2;
+    if (n > RES_RANKTEST_EXACT_MAX) {
+        double pairs = (double)na * (double)nb, dn = (double)n;
+        double rank = pairs / 2 - gsl_cdf_ugaussian_Qinv(tail) * sqrt(pairs * (dn + 1) / 12);
+        *confidence = asked;
+        return (gsize)MAX(1.0, floor(rank));
+    }
+    g_autofree unsigned int *ranks = g_new(unsigned int, n);
+    for (gsize i = 0; i < n; i++) {
+        ranks[i] = (unsigned int)i + 1;
+    }
+    g_autofree double *ways = count_ways(ranks, n, k, n * (n + 1) / 2 + 1);
+    double all = choose(n, k), below = 0;
+    gsize first = k * (k + 1) / 2, rank = 0; /* the smallest rank sum */
+    do {
+        below += ways[first + rank] / all; /* P(U <= rank) */
+        rank++;
+    } while (below + ways[first + rank] / all <= tail);
+    *confidence = MAX(0.0, 1 - 2 * below);
+    return rank;
+}
+
+double
+res_ranktest_apart(gsize na, gsize nb)
+{
+    double n = (double)(na + nb), a = (double)na / n, b = (double)nb / n;
+    double once = pow(a, (double)na) * pow(b, (double)nb);
+    /* ... or all of them fall into one cluster, and that into two again */
+    return MIN(1.0, 2 * once / (1 - once));
+}
+
+void
+res_ranktest_adjust(double *p, gsize n)
+{
+    if (n == 0) {
+        return;
+    }
+    g_autofree gsize *order = g_new(gsize, n);
+    gsl_sort_index(order, p, 1, n);
+    double least = 1;
+    for (gsize i = n; i > 0; i--) {
+        double *at = p + order[i - 1];
+        least = MIN(least, *at * (double)n / (double)i);
+        *at = least;
+    }
 }

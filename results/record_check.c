@@ -75,6 +75,9 @@ check_metric(const ResRecord *r, guint i, GHashTable *evidence, GHashTable *seen
     if (m->min > m->max) {
         return res_record_fail(error, "metric \"%s\": min is above max", m->name);
     }
+    if (m->censored && m->value > m->max) {
+        return res_record_fail(error, "metric \"%s\": a lower bound above max", m->name);
+    }
     if (m->samples > RES_WHOLE_MAX) {
         return res_record_fail(error, "metric \"%s\": samples is out of range", m->name);
     }

@@ -5,8 +5,8 @@
 #include "results/json.h"
 #include "results/record_fields.h"
 
-static const char *const metric_keys[] = {"direction", "evidence", "fidelity", "max",  "min",
-                                          "name",      "samples",  "unit",     "value"};
+static const char *const metric_keys[] = {"censored", "direction", "evidence", "fidelity", "max",
+                                          "min",      "name",      "samples",  "unit",     "value"};
 
 /* WHERE is the key's full name for errors. */
 static JsonNode *
@@ -186,6 +186,17 @@ is_record_key(const char *key)
     return FALSE;
 }
 
+/* The one field that may be missing, and then is false; written only when true. */
+static gboolean
+get_censored(JsonObject *o, const char *where, gboolean *censored, GError **error)
+{
+    JsonNode *node = json_object_get_member(o, "censored");
+    *censored = node != NULL;
+    return node == NULL ||
+           (json_node_get_value_type(node) == G_TYPE_BOOLEAN && json_node_get_boolean(node)) ||
+           res_record_fail(error, "%scensored must be true, or left out", where);
+}
+
 static ResMetric *
 get_metric(JsonNode *node, const char *where, GError **error)
 {
@@ -198,6 +209,7 @@ get_metric(JsonNode *node, const char *where, GError **error)
     g_autofree char *direction = NULL;
     gint64 samples = 0;
     if (!check_keys(o, where, is_metric_key, error) ||
+        !get_censored(o, where, &m->censored, error) ||
         !get_text(o, "direction", where, &direction, error) ||
         !get_text(o, "evidence", where, &m->evidence, error) ||
         !get_fidelity(o, where, &m->fidelity, error) ||

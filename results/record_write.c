@@ -3,6 +3,7 @@
 
 #include <json-glib/json-glib.h>
 
+#include "results/json.h"
 #include "results/record_fields.h"
 
 static void
@@ -50,6 +51,9 @@ metrics_to_json(const GPtrArray *metrics)
     for (guint i = 0; i < metrics->len; i++) {
         const ResMetric *m = g_ptr_array_index(metrics, i);
         JsonObject *o = json_object_new();
+        if (m->censored) {
+            json_object_set_boolean_member(o, "censored", TRUE);
+        }
         json_object_set_string_member(o, "direction", res_direction_name(m->direction));
         set_text(o, "evidence", m->evidence);
         json_object_set_string_member(o, "fidelity", res_fidelity_name(m->fidelity));
@@ -99,33 +103,6 @@ field_to_json(JsonObject *o, const ResRecord *r, const ResRecordField *f)
     }
 }
 
-/* json-glib 1.6 writes 1e+20 as "1e+20.0", which no JSON reader takes: drops a ".0" behind an
- * exponent. */
-static void
-fix_exponents(GString *text)
-{
-    gboolean quoted = FALSE, exponent = FALSE;
-    gsize to = 0;
-    for (gsize at = 0; at < text->len; at++) {
-        char c = text->str[at];
-        if (quoted && c == '\\') {
-            text->str[to++] = c;
-            c = text->str[++at];
-        } else if (c == '"') {
-            quoted = !quoted;
-        } else if (!quoted && c == 'e') {
-            exponent = TRUE; /* true and false have no digits behind */
-        } else if (!quoted && exponent && c == '.') {
-            at++;
-            continue;
-        } else if (!g_ascii_isdigit(c) && c != '+' && c != '-') {
-            exponent = FALSE;
-        }
-        text->str[to++] = c;
-    }
-    g_string_truncate(text, to);
-}
-
 char *
 res_record_to_json(const ResRecord *r, GError **error)
 {
@@ -138,17 +115,11 @@ res_record_to_json(const ResRecord *r, GError **error)
     }
     g_autoptr(JsonNode) root = json_node_new(JSON_NODE_OBJECT);
     json_node_set_object(root, o);
-    g_autoptr(JsonGenerator) generator = json_generator_new();
-    json_generator_set_pretty(generator, TRUE);
-    json_generator_set_root(generator, root);
-    g_autoptr(GString) text = g_string_new(NULL);
-    json_generator_to_gstring(generator, text);
-    fix_exponents(text);
-    g_string_append_c(text, '\n');
-    if (text->len > RES_RECORD_MAX) {
+    g_autofree char *text = res_json_text(root);
+    if (strlen(text) > RES_RECORD_MAX) {
         res_record_fail(error, "%" G_GSIZE_FORMAT " bytes are more than the %d a record may have",
-                        text->len, RES_RECORD_MAX);
+                        strlen(text), RES_RECORD_MAX);
         return NULL;
     }
-    return g_string_free(g_steal_pointer(&text), FALSE);
+    return g_steal_pointer(&text);
 }

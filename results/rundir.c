@@ -223,9 +223,10 @@ res_rundir_exists(const char *runs, const char *id)
     return lstat(path, &st) == 0;
 }
 
-/* Reads a regular file that is no link (a record must not lead elsewhere) and not too long. */
+/* Reads a regular file that is no link (nothing in a run's folder leads elsewhere) and not too
+ * long. */
 static char *
-read_file(int fd, const char *path, gsize *len, GError **error)
+read_file(int fd, const char *path, gsize max, gsize *len, GError **error)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -233,9 +234,9 @@ read_file(int fd, const char *path, gsize *len, GError **error)
                     path);
         return NULL;
     }
-    if (st.st_size > RES_RECORD_MAX) {
+    if (st.st_size < 0 || (gsize)st.st_size > max) {
         g_set_error(error, RES_STORE_ERROR, RES_STORE_ERROR_INVALID,
-                    "%s: longer than the %d bytes a record may have", path, RES_RECORD_MAX);
+                    "%s: longer than the %" G_GSIZE_FORMAT " bytes it may have", path, max);
         return NULL;
     }
     g_autofree char *text = g_malloc((gsize)st.st_size + 1);
@@ -259,10 +260,11 @@ read_file(int fd, const char *path, gsize *len, GError **error)
     return g_steal_pointer(&text);
 }
 
-ResRecord *
-res_rundir_read(const char *runs, const char *id, GError **error)
+char *
+res_rundir_read_file(const char *runs, const char *id, const char *name, gsize max, gsize *len,
+                     GError **error)
 {
-    g_autofree char *path = g_build_filename(runs, id, RECORD, NULL);
+    g_autofree char *path = g_build_filename(runs, id, name, NULL);
     g_autofree char *folder = g_build_filename(runs, id, NULL);
     int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (folder_fd < 0) {
@@ -270,7 +272,7 @@ res_rundir_read(const char *runs, const char *id, GError **error)
                     folder, "", "cannot open");
         return NULL;
     }
-    int fd = openat(folder_fd, RECORD, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
         folder_fail(error, RES_STORE_ERROR_FOLDER, path, "", "cannot open");
     }
@@ -278,9 +280,17 @@ res_rundir_read(const char *runs, const char *id, GError **error)
     if (fd < 0) {
         return NULL;
     }
-    gsize len = 0;
-    g_autofree char *text = read_file(fd, path, &len, error);
+    char *text = read_file(fd, path, max, len, error);
     close(fd);
+    return text;
+}
+
+ResRecord *
+res_rundir_read(const char *runs, const char *id, GError **error)
+{
+    gsize len = 0;
+    g_autofree char *path = g_build_filename(runs, id, RECORD, NULL);
+    g_autofree char *text = res_rundir_read_file(runs, id, RECORD, RES_RECORD_MAX, &len, error);
     if (text == NULL) {
         return NULL;
     }

@@ -29,3 +29,6 @@ GPtrArray *res_rundir_ids(const char *runs, GPtrArray *skipped, GError **error);
 gboolean res_rundir_exists(const char *runs, const char *id);
 /* Reads runs/ID/record.json; a record of another id is refused. */
 ResRecord *res_rundir_read(const char *runs, const char *id, GError **error);
+/* Reads runs/ID/NAME, a plain file of at most MAX bytes; a \0 follows its *LEN bytes. g_free. */
+char *res_rundir_read_file(const char *runs, const char *id, const char *name, gsize max,
+                           gsize *len, GError **error);

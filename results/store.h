@@ -59,6 +59,10 @@ GPtrArray *res_store_list(ResStore *s, const char *profile, unsigned int limit, 
  * per folder that could not be read, with the reason: those stay on disk untouched. */
 gboolean res_store_reindex(ResStore *s, unsigned int *count, GPtrArray *skipped, GError **error);
 
+/* The histograms of WORKLOAD that run R keeps (WORKLOAD-hist.json, hist.h): ResHist *, to be
+ * unreffed. NULL when it has none, and with an error when they can't be read. */
+GPtrArray *res_store_hists(ResStore *s, const ResRecord *r, const char *workload, GError **error);
+
 const char *res_store_root(const ResStore *s);
 /* ROOT/runs/ID; g_free it. */
 char *res_store_run_dir(const ResStore *s, const char *id);

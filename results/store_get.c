@@ -2,6 +2,7 @@
 /* From what a person types to records. */
 #include <string.h>
 
+#include "results/hist.h"
 #include "results/rundir.h"
 #include "results/store_private.h"
 
@@ -162,4 +163,21 @@ res_store_get_set(ResStore *s, const char *what, GError **error)
     }
     g_autoptr(GPtrArray) ids = resolve(s, what, error);
     return ids != NULL ? read_runs(s, ids, error) : NULL;
+}
+
+GPtrArray *
+res_store_hists(ResStore *s, const ResRecord *r, const char *workload, GError **error)
+{
+    g_autofree char *name = g_strconcat(workload, RES_HIST_SUFFIX, NULL);
+    if (!g_ptr_array_find_with_equal_func(r->evidence, name, g_str_equal, NULL)) {
+        return NULL;
+    }
+    gsize len = 0;
+    g_autofree char *text =
+        res_rundir_read_file(s->runs, r->id, name, RES_HIST_BYTES_MAX, &len, error);
+    GPtrArray *hists = text != NULL ? res_hist_from_json(text, len, error) : NULL;
+    if (text != NULL && hists == NULL) {
+        g_prefix_error(error, "run %s: %s: ", r->id, name);
+    }
+    return hists;
 }

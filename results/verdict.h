@@ -1,10 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* Inside results/ only: the verdict on one metric of one cell, by the rules in compare.h. */
-#include "results/compare.h"
+/*
+ * Inside results/ only: the verdict on one metric of one cell.
+ *
+ * functional     cannot tell, always: its numbers mean nothing.
+ *
+ * all others     the exact two-sided rank test over boots (ranktest.h), at a false discovery rate
+ *                of alpha (1%) over all metrics compared at once. 5 boots a side can reach 1%
+ *                (2/252) when one metric is judged, 8 when it is twenty.
+ *
+ * instructions   are exact, and a p-value does not see that: with 4 boots a side it stops at 2/70
+ *                however exact the figures are. So here
+ *                - two groups of boots further apart than twice the width of either are taken at
+ *                  the bound of res_ranktest_apart(): told from 4 boots a side on (2/256);
+ *                - with 3 boots a side nothing can be told from these boots alone (two kinds of
+ *                  boots fall apart like that in 1 of 32), only from how well the metric is known
+ *                  to repeat: as calibrated, or 0.1%. A gap of ten times that is told when each
+ *                  side repeats as it should. This is the one verdict that rests on an assumption;
+ *                  it says so.
+ *
+ * Once a difference is sure, its size decides: below the smallest relevant change it is
+ * irrelevant. Where none is sure it is "same" only when the whole interval is within the smallest
+ * relevant change; not having found a difference is not having found that there is none.
+ */
+#include "results/estimate.h"
 
-/* A and B: double, one per boot, at least one each. */
-ResComparison *res_verdict_new(const ResMetric *like, const char *cell, const GArray *a,
-                               const GArray *b);
+/* A side's boots (ResRecord *), all of which carry metric LIKE. NULL with an error when a figure is
+ * no figure. */
+ResSide *res_side_new(const GPtrArray *records, const ResMetric *like, GError **error);
+void res_side_free(ResSide *s);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResSide, res_side_free)
+
+/* A comparison with its estimate, intervals and p, before the verdict; RELEVANT is set from
+ * PARAMETERS (of a profile), CALIBRATION or the default. */
+ResComparison *res_verdict_estimate(const ResMetric *like, const char *cell, const ResSide *a,
+                                    const ResSide *b, const ResCalibrationEntry *calibration,
+                                    const char *wanted, const ResCompareOptions *options);
+/* The smallest relevant change of C, whose a is known. WANTED: the profile's word or NULL. */
+void res_verdict_set_relevant(ResComparison *c, const ResCalibrationEntry *calibration,
+                              const char *wanted);
+/* Fills verdict, reason, next and needed, once p_adjusted is known. JUDGED: metrics at once. A and
+ * B may be NULL (quantiles over all boots: no drift). */
+void res_verdict_decide(ResComparison *c, const ResSide *a, const ResSide *b, double alpha,
+                        unsigned int judged);
+/* "2%" of a, or "5" in the metric's unit: FALSE when it is neither. */
+gboolean res_relevant_parse(const char *text, double *value, gboolean *is_share);
 /* (max - min) / median; 0 when max is min, HUGE_VAL for a median of 0. */
 double res_verdict_spread(double min, double max, double median);
