@@ -140,6 +140,8 @@ summarize(Evaluation *e, const LabNode *n, const LabExpectData *d, Figure *f)
                 cell_name(d));
         return FALSE;
     }
+    if (d->censored)
+        f->high = MAX(f->high, d->censored_max);
     f->unit = d->unit ? g_intern_string(d->unit) : NULL;
     return TRUE;
 }
@@ -174,6 +176,10 @@ cell_spread(Evaluation *e, const LabNode *n, const LabExpectData *d)
         return NAN;
     if (d->values->len < 2) {
         unknown(e, "one boot of cell %s has %s: a spread needs two", cell_name(d), n->metric);
+        return NAN;
+    }
+    if (d->censored) {
+        unknown(e, "%s of cell %s lies beyond its histogram: no spread", n->metric, cell_name(d));
         return NAN;
     }
     if (f.low == f.high)

@@ -11,7 +11,8 @@
  * by position from 0 when no value of that axis is spelled so; a metric must come down to one cell,
  * except in spread(), which then gives the largest spread, (max - min) / median over the boots,
  * over its cells. A metric stands for its values over boots: median, and the range over boots as
- * its interval. Intervals go through the arithmetic; a comparison holds when it holds on the whole
+ * its interval; a censored value, a lower bound, stands for all up to its upper bound. Intervals go
+ * through the arithmetic; a comparison holds when it holds on the whole
  * interval, fails when it fails on the whole interval, and otherwise cannot be told. Different
  * fidelities in one expression are refused. The arithmetic takes every occurrence of a metric as
  * independent, so an interval may come out too wide, never too narrow. A metric's name may hold
@@ -35,6 +36,8 @@ typedef struct {
     GArray *values; /* double, one per boot; empty when no run of the cell carries the metric */
     int fidelity;   /* ResFidelity */
     char *unit;
+    gboolean censored;   /* some values are lower bounds... */
+    double censored_max; /* ... of figures that are at most this */
 } LabExpectData;
 void lab_expect_data_free(LabExpectData *d);
 

@@ -262,7 +262,7 @@ lab_judge(const LabParams *params, const LabMachine *machine, const ResReport *r
         if (g_str_equal(w->type, "syscall-loop") &&
             !lab_judge_syscall_loop(machine, report, w, r, record))
             return FALSE;
-        if (g_str_equal(w->type, "cyclictest") && !lab_judge_cyclictest(w, r, record))
+        if (g_str_equal(w->type, "cyclictest") && !lab_judge_cyclictest(w, r, record, files))
             return FALSE;
     }
     record->outcome = RES_OUTCOME_DONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What cyclictest left in a guest, before the judge. */
 #include "lab/judge_testing.h"
+#include "results/hist.h"
 
 #define CYCLICTEST                                                                                 \
     "[workload ct]\ntype = cyclictest\ncpu = 1\nloops = 1000\ninterval = 1ms\nhistogram = 30us\n"
@@ -65,6 +66,37 @@ ct_good(void)
     return ct_json(1, thread);
 }
 
+/* The histogram the run keeps, all CPUs together. */
+static ResHist *
+kept(const Case *c)
+{
+    g_autoptr(GError) error = NULL;
+    GBytes *bytes = g_hash_table_lookup(c->files, "ct-hist.json");
+    g_assert_nonnull(bytes);
+    gsize len;
+    const char *text = g_bytes_get_data(bytes, &len);
+    g_autoptr(GPtrArray) hists = res_hist_from_json(text, len, &error);
+    g_assert_no_error(error);
+    return res_hist_merge_all(hists, NULL);
+}
+
+/* Without a histogram nothing is known between minimum and maximum, and that is said. */
+static void
+test_cyclictest_no_histogram(void)
+{
+    g_autofree char *thread = ct_thread(0, 1000, "2100", 990000, "9000", "");
+    g_autofree char *json = ct_json(1, thread);
+    g_autoptr(Case) c = ct_case(ICOUNT PLAIN "[workload ct]\ntype = cyclictest\ncpu = 1\n"
+                                             "loops = 1000\nhistogram = 0us\n",
+                                json, "");
+    assert_good(c);
+    g_assert_null(res_record_metric(c->record, "ct.p50"));
+    g_autoptr(ResHist) h = kept(c);
+    g_assert_cmpuint(res_hist_censored(h), ==, 1000);
+    g_assert_cmpint(res_hist_limit(h), ==, 2100);
+    g_assert_cmpfloat_with_epsilon(res_hist_mean(h), 9000, 1);
+}
+
 static void
 test_cyclictest_good(void)
 {
@@ -95,6 +127,14 @@ test_cyclictest_good(void)
         /* One sample lies beyond it: that is the maximum by another name. */
         g_assert_null(res_record_metric(c->record, "ct.p99.9"));
         g_assert_nonnull(g_hash_table_lookup(c->files, "ct-cyclictest.json"));
+        g_autoptr(ResHist) h = kept(c);
+        g_assert_cmpstr(res_hist_unit(h), ==, cases[i].unit);
+        g_assert_cmpstr(res_hist_name(h), ==, "cpu1");
+        g_assert_cmpuint(res_hist_count(h), ==, 1000);
+        g_assert_cmpuint(res_hist_censored(h), ==, 0);
+        g_assert_cmpint(res_hist_min(h), ==, 2100);
+        g_assert_cmpint(res_hist_max(h), ==, 29000);
+        g_assert_cmpuint(res_hist_sum(h), ==, 2100 * 600 + 9000 * 395 + 29000 * 5);
         g_assert_cmpstr(g_hash_table_lookup(c->record->environment, "rt-tests.version"), ==, "2.5");
     }
 }
@@ -108,7 +148,17 @@ test_cyclictest_overflow(void)
 
     assert_good(c);
     g_assert_cmpfloat(metric(c, "ct.p50")->value, ==, 2100);
-    g_assert_null(res_record_metric(c->record, "ct.p99"));
+    g_assert_false(metric(c, "ct.p50")->censored);
+    const ResMetric *p99 = metric(c, "ct.p99");
+    g_assert_true(p99->censored);
+    g_assert_cmpfloat(p99->value, ==, 30000);
+    g_assert_cmpfloat(p99->max, ==, 990000);
+    g_autoptr(ResHist) h = kept(c);
+    g_assert_cmpuint(res_hist_count(h), ==, 1000);
+    g_assert_cmpuint(res_hist_censored(h), ==, 400);
+    g_assert_cmpint(res_hist_limit(h), ==, 30000);
+    g_assert_cmpint(res_hist_max(h), ==, 990000);
+    g_assert_cmpfloat_with_epsilon(res_hist_mean(h), 13260, 1); /* can't be less than that */
     g_assert_true(noted(c, "ct.p99 lies beyond the histogram (30 us)"));
 }
 
@@ -178,6 +228,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/judge/cyclictest/good", test_cyclictest_good);
     g_test_add_func("/judge/cyclictest/overflow", test_cyclictest_overflow);
+    g_test_add_func("/judge/cyclictest/no-histogram", test_cyclictest_no_histogram);
     g_test_add_func("/judge/cyclictest/smp", test_cyclictest_smp);
     g_test_add_func("/judge/cyclictest/bad", test_cyclictest_bad);
     return g_test_run();

@@ -211,6 +211,23 @@ test_position_of_missing(Set *s, gconstpointer data G_GNUC_UNUSED)
     g_assert_cmpint(judged(s, "loop.per_call(kernel=0) >= 0", NULL), ==, LAB_EXPECT_CANNOT_TELL);
 }
 
+/* A quantile beyond its histogram is at least that, and at most the maximum. */
+static void
+test_censored(Set *s, gconstpointer data G_GNUC_UNUSED)
+{
+    run(s, "", 10);
+    ResMetric *m = run(s, "", 30)->metrics->pdata[0];
+    m->censored = TRUE;
+    m->max = 90;
+    g_assert_cmpint(judged(s, "loop.per_call <= 50", NULL), ==, LAB_EXPECT_CANNOT_TELL);
+    g_assert_cmpint(judged(s, "loop.per_call <= 90", NULL), ==, LAB_EXPECT_HOLDS);
+    g_assert_cmpint(judged(s, "loop.per_call >= 10", NULL), ==, LAB_EXPECT_HOLDS);
+    g_assert_cmpint(judged(s, "spread(loop.per_call) <= 1000%", NULL), ==, LAB_EXPECT_CANNOT_TELL);
+    g_autoptr(LabVerdict) v = lab_verdict_new(s->records);
+    g_autofree char *text = lab_verdict_text(v, TRUE, FALSE);
+    g_assert_nonnull(strstr(text, ">= 20"));
+}
+
 /* Only what is done counts, in the profile's order. */
 static void
 test_expectations(Set *s, gconstpointer data G_GNUC_UNUSED)
@@ -514,6 +531,7 @@ main(int argc, char **argv)
         {"/verdict/selectors", test_selectors},
         {"/verdict/position-of-missing", test_position_of_missing},
         {"/verdict/expectations", test_expectations},
+        {"/verdict/censored", test_censored},
         {"/verdict/retried", test_retried},
         {"/verdict/text", test_text},
         {"/verdict/text-hostile", test_text_hostile},

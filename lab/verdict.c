@@ -148,6 +148,10 @@ cell_data(const LabVerdictCell *c, const char *metric)
         if (!m)
             continue;
         g_array_append_val(d->values, m->value);
+        if (m->censored) {
+            d->censored_max = d->censored ? MAX(d->censored_max, m->max) : m->max;
+            d->censored = TRUE;
+        }
         d->fidelity = m->fidelity;
         g_free(d->unit);
         d->unit = g_strdup(m->unit);

@@ -19,6 +19,8 @@ add_summary(JsonBuilder *b, const LabVerdictCell *c, const ResSummary *s)
     lab_json_number(b, "min", s->min);
     lab_json_number(b, "max", s->max);
     lab_json_number(b, "spread", s->spread);
+    json_builder_set_member_name(b, "censored");
+    json_builder_add_boolean_value(b, s->censored);
     json_builder_end_object(b);
 }
 

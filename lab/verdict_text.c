@@ -119,7 +119,8 @@ add_metric_row(ScolsTable *table, const char *cell, const ResSummary *s)
     g_autofree char *name = lab_printable(s->name);
     g_autofree char *label = lab_printable(*cell ? cell : "-");
     g_autofree char *boots = g_strdup_printf("%u", s->boots);
-    g_autofree char *median = lab_figure(s->median);
+    g_autofree char *figure = lab_figure(s->median);
+    g_autofree char *median = g_strconcat(s->censored ? ">= " : "", figure, NULL);
     g_autofree char *min = lab_figure(s->min), *max = lab_figure(s->max);
     g_autofree char *range = g_strdup_printf("%s .. %s", min, max);
     g_autofree char *spread =

@@ -7,6 +7,8 @@
  */
 #include <glib.h>
 
+#include "results/hist.h"
+
 #define RES_CYCLICTEST_MAX (32 * 1024 * 1024) /* bytes of an input */
 #define RES_CYCLICTEST_THREADS_MAX 8192
 #define RES_CYCLICTEST_NOTES_MAX 50
@@ -68,3 +70,8 @@ void res_cyclictest_overall(const ResCyclictest *c, gint64 *min_ns, double *mean
  * lies in the overflows (*LATENCY_NS is then the last bucket's: the quantile is at least that) or
  * there is no histogram. */
 gboolean res_cyclictest_quantile(const ResCyclictestThread *thread, double q, gint64 *latency_ns);
+/* THREAD as a histogram in UNIT, called "cpuN" when its CPU is known. What its own buckets don't
+ * hold is censored: from LIMIT_NS on, where its histogram ended (0: not known, then from its last
+ * bucket on; without buckets from its minimum on). */
+ResHist *res_cyclictest_hist(const ResCyclictestThread *thread, const char *unit, gint64 limit_ns,
+                             GError **error);
