@@ -6,7 +6,7 @@
 #include "lab/session.h"
 #include "lab/verdict.h"
 
-/* 0: nothing is worse and everything could be told; otherwise 1. */
+/* 0: nothing is worse, or may be, and everything could be told; otherwise 1. */
 static int
 exit_code(const ResCompareResult *r)
 {
@@ -14,7 +14,8 @@ exit_code(const ResCompareResult *r)
         const ResComparison *c = r->comparisons->pdata[i];
         if (c->direction == RES_NO_DIRECTION)
             continue; /* evidence, not a claim */
-        if (c->verdict == RES_VERDICT_WORSE || c->verdict == RES_VERDICT_CANNOT_TELL)
+        if (c->verdict == RES_VERDICT_WORSE || c->verdict == RES_VERDICT_CANNOT_TELL ||
+            c->verdict == RES_VERDICT_DIFFERENT)
             return LAB_EXIT_NOT_HELD;
     }
     return LAB_EXIT_HELD;

@@ -55,6 +55,7 @@ add_comparison(JsonBuilder *b, const ResComparison *c)
     lab_json_number(b, "p_smallest", c->p_smallest);
     add_bool(b, "p_exact", c->p_exact);
     add_bool(b, "by_repeatability", c->by_repeatability);
+    add_bool(b, "disjoint", c->disjoint);
     add_bool(b, "known_to_repeat", c->known_to_repeat);
     lab_json_number(b, "relevant", c->relevant);
     lab_json_int(b, "boots_needed", c->needed);

@@ -32,7 +32,8 @@ typedef enum {
     RES_VERDICT_WORSE,
     RES_VERDICT_CANNOT_TELL,
     RES_VERDICT_IRRELEVANT, /* surely different, by less than the smallest relevant change */
-    RES_VERDICT_DIFFERENT,  /* surely different, of a metric that has no better or worse */
+    RES_VERDICT_DIFFERENT,  /* surely different, but the metric has no better or worse, or which way
+                               it went is not sure */
 } ResVerdict;
 /* "better", "same", "worse", "cannot tell", "different but irrelevant", "different" */
 const char *res_verdict_name(ResVerdict v);
@@ -67,6 +68,7 @@ typedef struct {
     double p_smallest; /* what boots of these numbers can reach */
     gboolean p_exact;  /* counted out; otherwise a normal approximation or drawn */
     gboolean by_repeatability; /* p is the bound for boots that are so far apart (instructions) */
+    gboolean disjoint;         /* p is that of no value occurring on both sides (instructions) */
     gboolean known_to_repeat;  /* told by how exactly the metric is known to repeat, whatever p */
     double relevant;           /* smallest relevant change, as a share of a */
     const char *relevant_from; /* "profile", "calibration", "default" */

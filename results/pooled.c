@@ -11,6 +11,7 @@
 #include "results/estimate.h"
 
 #define ARRANGEMENTS_MAX 20000.0
+#define EXTREME_MAX 200
 #define EQUAL 1e-9 /* arithmetic's error in a ratio of two quantiles */
 
 typedef gsl_rng Rng;
@@ -22,7 +23,7 @@ struct ResPooled {
     gsize na, n;       /* boots of A, which come first, and of both */
     gsize nvalues;     /* different values over all boots */
     double *values;    /* ascending */
-    guint64 *at_least; /* boot by boot: samples from value k on; nvalues + 1 each, the last 0 */
+    guint64 *at_least; /* samples from value k on, n boots side by side; the last row is 0 */
     gint64 limit;      /* the lowest value from where samples are censored; G_MAXINT64: none */
 };
 
@@ -59,27 +60,27 @@ collect_values(const GPtrArray *boots, gint64 limit)
 }
 
 static void
-fill_boot(const ResPooled *p, const ResHist *h, guint64 *at_least)
+fill_boot(ResPooled *p, const ResHist *h, gsize boot)
 {
     g_autoptr(GArray) buckets = res_hist_buckets(h);
     gsize k = p->nvalues;
     guint64 seen = 0;
     guint b = buckets->len;
-    at_least[k] = 0;
+    p->at_least[k * p->n + boot] = 0;
     if (p->limit < G_MAXINT64) {
         /* everything that may be as high as the limit */
         seen = res_hist_censored(h);
         while (b > 0 && g_array_index(buckets, ResHistBucket, b - 1).high >= p->limit) {
             seen += g_array_index(buckets, ResHistBucket, --b).count;
         }
-        at_least[--k] = seen;
+        p->at_least[--k * p->n + boot] = seen;
     }
     while (k > 0) {
         k--;
         if (b > 0 && (double)g_array_index(buckets, ResHistBucket, b - 1).high >= p->values[k]) {
             seen += g_array_index(buckets, ResHistBucket, --b).count;
         }
-        at_least[k] = seen;
+        p->at_least[k * p->n + boot] = seen;
     }
 }
 
@@ -107,7 +108,7 @@ res_pooled_new(const GPtrArray *a, const GPtrArray *b)
     }
     p->at_least = g_new(guint64, p->n * (p->nvalues + 1));
     for (gsize i = 0; i < p->n; i++) {
-        fill_boot(p, g_ptr_array_index(boots, i), p->at_least + i * (p->nvalues + 1));
+        fill_boot(p, g_ptr_array_index(boots, i), i);
     }
     return p;
 }
@@ -126,9 +127,10 @@ res_pooled_free(ResPooled *p)
 static guint64
 from_value(const ResPooled *p, const gsize *boots, gsize n, gsize k)
 {
+    const guint64 *row = p->at_least + k * p->n;
     guint64 sum = 0;
     for (gsize i = 0; i < n; i++) {
-        sum += p->at_least[boots[i] * (p->nvalues + 1) + k];
+        sum += row[boots[i]];
     }
     return sum;
 }
@@ -156,7 +158,7 @@ res_pooled_deepest(const ResPooled *p, double confidence)
 {
     guint64 a = 0, b = 0;
     for (gsize i = 0; i < p->n; i++) {
-        *(i < p->na ? &a : &b) += p->at_least[i * (p->nvalues + 1)];
+        *(i < p->na ? &a : &b) += p->at_least[i];
     }
     return res_hist_deepest(MIN(a, b), confidence);
 }
@@ -234,18 +236,22 @@ permute_all(const ResPooled *p, double q, gsize *boots, double observed)
     return extreme / of;
 }
 
-/* The arrangement that was seen is one of those drawn, so that p is never too small (Phipson and
- * Smyth, 2010). */
+/* Besag and Clifford, Biometrika 78 (1991): draws until EXTREME_MAX arrangements were as extreme,
+ * which settles a large p early, and otherwise all. The arrangement that was seen is one of them,
+ * so that p is never too small (Phipson and Smyth, 2010). */
 static double
 permute_some(const ResPooled *p, double q, gsize *boots, double observed, gsl_rng *rng,
              unsigned int draws)
 {
-    double extreme = 1;
-    for (unsigned int i = 0; i < draws; i++) {
+    unsigned int extreme = 0;
+    for (unsigned int i = 1; i <= draws; i++) {
         gsl_ran_shuffle(rng, boots, p->n, sizeof *boots);
         extreme += distance(p, boots, q) >= observed - EQUAL;
+        if (extreme == EXTREME_MAX) {
+            return (double)extreme / i;
+        }
     }
-    return extreme / (draws + 1.0);
+    return (extreme + 1.0) / (draws + 1.0);
 }
 
 static double

@@ -176,6 +176,30 @@ res_ranktest_apart(gsize na, gsize nb)
     return MIN(1.0, 2 * once / (1 - once));
 }
 
+double
+res_ranktest_disjoint(const double *a, gsize na, const double *b, gsize nb)
+{
+    gsize n = na + nb;
+    g_autofree Item *items = g_new(Item, n);
+    g_autofree double *ways = g_new0(double, na + 1); /* to fill so many places of A */
+    for (gsize i = 0; i < n; i++) {
+        items[i] = (Item){.value = i < na ? a[i] : b[i - na], .of_b = i >= na};
+    }
+    qsort(items, n, sizeof *items, compare_items);
+    ways[0] = 1;
+    for (gsize i = 0, j; i < n; i = j) {
+        for (j = i; j < n && !(items[j].value > items[i].value); j++) {
+            if (items[j].of_b != items[i].of_b) {
+                return 1;
+            }
+        }
+        for (gsize k = na; k >= j - i && k > 0; k--) { /* all of a value go to A, or none */
+            ways[k] += ways[k - (j - i)];
+        }
+    }
+    return MIN(1.0, ways[na] / choose(n, na));
+}
+
 void
 res_ranktest_adjust(double *p, gsize n)
 {

@@ -61,7 +61,7 @@ test_instructions(void)
     assert_verdict(insns, "228.2 228.2 228.3", "228.2 228.3 228.3", RES_VERDICT_SAME, "within");
     assert_verdict(insns, "5", "5", RES_VERDICT_CANNOT_TELL, "can reach is 1,");
     assert_verdict(insns, "228 228", "546 546", RES_VERDICT_CANNOT_TELL, "4 boots a side would do");
-    assert_verdict(insns, "6655 6746 6971", "6700 6747 6990", RES_VERDICT_CANNOT_TELL, "0.1,");
+    assert_verdict(insns, "6655 6746 6971", "6700 6747 6990", RES_VERDICT_CANNOT_TELL, "is 0.11,");
     /* one instruction of 546: from 4 boots a side; 3 could be two kinds of boots by chance */
     assert_verdict(insns, "546 546 546", "547 547 547", RES_VERDICT_CANNOT_TELL, "4 boots a side");
     assert_verdict(insns, "546 546 546 546", "547 547 547 547", RES_VERDICT_WORSE,
@@ -74,6 +74,11 @@ test_instructions(void)
     assert_verdict(insns, "100 101 102 102", "103 104 105 105", RES_VERDICT_CANNOT_TELL, "");
     assert_verdict(insns, "100 101 102 102 102", "103 104 105 105 105", RES_VERDICT_WORSE,
                    "test over boots");
+    /* two kinds of boots, 3 apart, and one instruction more: no value is shared */
+    assert_verdict(insns, "500 503 500 503 500 503 500 503", "501 504 504 501 501 504 501 504",
+                   RES_VERDICT_DIFFERENT, "no value occurs on both sides");
+    assert_verdict(insns, "6632 6635 6632 6635 6632 6635 6632 6635",
+                   "6633 6636 6636 6633 6633 6636 6633 6636", RES_VERDICT_IRRELEVANT, "no value");
     assert_verdict(insns, "11389 11389 11389 11389", "11408 11408 11408 11408", RES_VERDICT_WORSE,
                    "higher");
     const Kind no_number = {RES_FIDELITY_FUNCTIONAL, RES_LOWER_IS_BETTER};

@@ -80,6 +80,20 @@ test_interval(void)
 }
 
 static void
+test_disjoint(void)
+{
+    const double a[] = {0, 3, 0, 3, 0, 3, 0, 3}, b[] = {1, 4, 4, 1, 1, 4, 1, 4};
+    /* four values, four times each: 6 of 12870 ways to give A two of them */
+    g_assert_cmpfloat_with_epsilon(res_ranktest_disjoint(a, 8, b, 8), 6.0 / 12870, 1e-12);
+    g_assert_cmpfloat(res_ranktest_disjoint(a, 8, a, 8), ==, 1);
+    const double x[] = {1, 2, 3}, y[] = {4, 5, 6}, z[] = {7, 7, 7};
+    g_assert_cmpfloat(res_ranktest_disjoint(x, 3, y, 3), ==, 1);
+    /* 7 goes to one side as a whole, and the others to the other: 2 of 20 */
+    g_assert_cmpfloat_with_epsilon(res_ranktest_disjoint(x, 3, z, 3), 0.1, 1e-12);
+    g_assert_cmpfloat(res_ranktest_disjoint(x, 1, y, 1), ==, 1);
+}
+
+static void
 test_adjust(void)
 {
     double p[] = {0.04, 0.001, 0.03, 0.5};
@@ -98,6 +112,7 @@ main(int argc, char **argv)
     g_test_add_func("/ranktest/ranktest", test_ranktest);
     g_test_add_func("/ranktest/ranktest-large", test_ranktest_large);
     g_test_add_func("/ranktest/interval", test_interval);
+    g_test_add_func("/ranktest/disjoint", test_disjoint);
     g_test_add_func("/ranktest/adjust", test_adjust);
     return g_test_run();
 }

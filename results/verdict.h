@@ -9,10 +9,13 @@
  *                of alpha (1%) over all metrics compared at once. 5 boots a side can reach 1%
  *                (2/252) when one metric is judged, 8 when it is twenty.
  *
- * instructions   are exact, and a p-value does not see that: with 4 boots a side it stops at 2/70
- *                however exact the figures are. So here
+ * instructions   are exact, and ranks alone don't see that: with 4 boots a side their p stops at
+ *                2/70 however exact the figures are. So here
  *                - two groups of boots further apart than twice the width of either are taken at
  *                  the bound of res_ranktest_apart(): told from 4 boots a side on (2/256);
+ *                - figures that take few values and share none between the sides are different
+ *                  (res_ranktest_disjoint()), though their ranges may overlap: then it is not sure
+ *                  which way. This test gets a tenth of the false alarms, the other two the rest.
  *                - with 3 boots a side nothing can be told from these boots alone (two kinds of
  *                  boots fall apart like that in 1 of 32), only from how well the metric is known
  *                  to repeat: as calibrated, or 0.1%. A gap of ten times that is told when each
@@ -24,6 +27,10 @@
  * relevant change; not having found a difference is not having found that there is none.
  */
 #include "results/estimate.h"
+
+#define RES_VERDICT_KNOWN_BOOTS 3     /* boots a side that repeatability known beforehand takes */
+#define RES_VERDICT_APART_BOOTS 4     /* the bound for groups apart is below 1% from here on */
+#define RES_VERDICT_DISJOINT_PART 0.1 /* of the false alarms is for values that are not shared */
 
 /* A side's boots (ResRecord *), all of which carry metric LIKE. NULL with an error when a figure is
  * no figure. */
