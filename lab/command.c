@@ -13,6 +13,8 @@ const LabCommand lab_commands[] = {
     {"show", "[RUN|SET|last]", "print a set of runs and its verdict again", lab_cmd_show},
     {"list", "[PROFILE]", "list the runs, newest first", lab_cmd_list},
     {"compare", "A B", "compare two runs or two sets", lab_cmd_compare},
+    {"import", "FILE...", "take in result files: cyclictest, oslat, rtla, rteval, records",
+     lab_cmd_import},
     {"reindex", "", "rebuild the index from the records", lab_cmd_reindex},
     {"doctor", "", "look at this machine: what works here, and what to do about the rest",
      lab_cmd_doctor},

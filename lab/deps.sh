@@ -12,7 +12,7 @@ set -eu
 # libvirt floor the oldest whose embedded driver was tried; Debian 12 has both in its backports only.
 PACKAGES='gcc make libc6-dev pkgconf perl
 libglib2.0-dev libjson-glib-dev libvirt-dev>=11.3 libvirt-glib-1.0-dev libxml2-dev libhwloc-dev
-libgsl-dev libsqlite3-dev libarchive-dev libelf-dev libsmartcols-dev
+libgsl-dev libsqlite3-dev libyajl-dev libarchive-dev libelf-dev libsmartcols-dev
 libtracefs-dev libtraceevent-dev
 qemu-system-x86>=1:8.1 libvirt-daemon-driver-qemu>=11.3 rt-tests'
 KERNEL=linux-image-cloud-amd64

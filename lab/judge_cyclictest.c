@@ -18,7 +18,7 @@ latency_unit(const ResRecord *record)
 /* The worst of the threads: a partition is as good as its worst CPU. FALSE without a histogram.
  * Beyond its end nothing is known but that it is beyond. */
 static gboolean
-worst_quantile(const LabWorkload *w, const ResCyclictest *c, double q, gint64 *worst,
+worst_quantile(const LabWorkload *w, const ResLatency *c, double q, gint64 *worst,
                gboolean *censored)
 {
     gint64 limit = (gint64)w->histogram_us * NS_PER_US;
@@ -27,7 +27,7 @@ worst_quantile(const LabWorkload *w, const ResCyclictest *c, double q, gint64 *w
     *censored = FALSE;
     for (guint i = 0; i < c->threads->len; i++) {
         gint64 at = 0;
-        if (!res_cyclictest_quantile(c->threads->pdata[i], q, &at)) {
+        if (!res_latency_quantile(c->threads->pdata[i], q, &at)) {
             *censored = TRUE;
             at = limit;
         }
@@ -37,7 +37,7 @@ worst_quantile(const LabWorkload *w, const ResCyclictest *c, double q, gint64 *w
 }
 
 static void
-add_quantiles(const LabWorkload *w, const ResCyclictest *c, const double range[2], guint64 cycles,
+add_quantiles(const LabWorkload *w, const ResLatency *c, const double range[2], guint64 cycles,
               const char *evidence, ResRecord *record)
 {
     static const double quantiles[] = {0.5, 0.99, 0.999, 0.9999, 0.99999, 0.999999};
@@ -63,7 +63,7 @@ add_quantiles(const LabWorkload *w, const ResCyclictest *c, const double range[2
 }
 
 static void
-add_cyclictest_metrics(const LabWorkload *w, const ResCyclictest *c, const char *evidence,
+add_cyclictest_metrics(const LabWorkload *w, const ResLatency *c, const char *evidence,
                        ResRecord *record)
 {
     const char *unit = latency_unit(record);
@@ -72,7 +72,7 @@ add_cyclictest_metrics(const LabWorkload *w, const ResCyclictest *c, const char 
     guint64 cycles = 0;
 
     for (guint i = 0; i < c->threads->len; i++) {
-        const ResCyclictestThread *t = c->threads->pdata[i];
+        const ResLatencyThread *t = c->threads->pdata[i];
         min = MIN(min, t->min_ns);
         max = MAX(max, t->max_ns);
         mean = MAX(mean, t->mean_ns);
@@ -91,13 +91,13 @@ add_cyclictest_metrics(const LabWorkload *w, const ResCyclictest *c, const char 
 
 /* WORKLOAD-hist.json: one histogram for each thread. */
 static gboolean
-keep_histograms(const LabWorkload *w, const ResCyclictest *c, const ResRecord *record,
+keep_histograms(const LabWorkload *w, const ResLatency *c, const ResRecord *record,
                 GHashTable *files, GError **error)
 {
     g_autoptr(GPtrArray) hists = g_ptr_array_new_with_free_func((GDestroyNotify)res_hist_free);
 
     for (guint i = 0; i < c->threads->len; i++) {
-        ResHist *h = res_cyclictest_hist(c->threads->pdata[i], latency_unit(record),
+        ResHist *h = res_latency_hist(c->threads->pdata[i], latency_unit(record),
                                          (gint64)w->histogram_us * NS_PER_US, error);
         if (!h)
             return FALSE;
@@ -112,7 +112,7 @@ keep_histograms(const LabWorkload *w, const ResCyclictest *c, const ResRecord *r
 static ResOutcome
 cyclictest_outcome(const GError *error)
 {
-    return g_error_matches(error, RES_CYCLICTEST_ERROR, RES_CYCLICTEST_ERROR_CLOCK)
+    return g_error_matches(error, RES_LATENCY_ERROR, RES_LATENCY_ERROR_CLOCK)
                ? RES_OUTCOME_CLOCK
                : RES_OUTCOME_INCOMPLETE;
 }
@@ -135,7 +135,7 @@ lab_judge_cyclictest(const LabWorkload *w, const ResWorkload *r, ResRecord *reco
                         file ? "was too large to be sent whole" : "is missing from the report");
         return FALSE;
     }
-    g_autoptr(ResCyclictest) c =
+    g_autoptr(ResLatency) c =
         res_cyclictest_parse(file->content->str, file->content->len, &error);
     if (!c) {
         lab_record_fail(record, cyclictest_outcome(error), "cyclictest", "workload %s: %s", w->name,
@@ -155,7 +155,7 @@ lab_judge_cyclictest(const LabWorkload *w, const ResWorkload *r, ResRecord *reco
         return FALSE;
     }
     for (guint i = 0; i < c->threads->len; i++) {
-        const ResCyclictestThread *t = c->threads->pdata[i];
+        const ResLatencyThread *t = c->threads->pdata[i];
         /* Without an affinity other threads go on until the first has done its loops. */
         if (i == 0 && t->cycles < w->loops) {
             lab_record_fail(record, RES_OUTCOME_INCOMPLETE, "cyclictest",

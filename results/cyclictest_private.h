@@ -2,6 +2,8 @@
 #pragma once
 /* Inside results/ only: what the readers of cyclictest's files share. */
 #include "results/cyclictest.h"
+#include "results/latency_private.h"
+#include "results/source.h"
 
 /* What a command line asks for. Numbers: -1 when not said. */
 typedef struct {
@@ -21,19 +23,18 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ResCyclictestArgs, res_cyclictest_args_clear)
 #define RES_CYCLICTEST_NOTE_UNIT                                                                   \
     "text does not say its unit: without the command line it is not known"
 
-ResCyclictest *res_cyclictest_new(void);
-/* Appends the thread of the next number. */
-ResCyclictestThread *res_cyclictest_add_thread(ResCyclictest *c);
-void res_cyclictest_note(ResCyclictest *c, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* Always FALSE. */
-gboolean res_cyclictest_fail(GError **error, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
-/* The figures of every thread must make sense, in whatever unit they are. */
-gboolean res_cyclictest_check(const ResCyclictest *c, GError **error);
-/* Turns raw figures into ns, RESOLUTION_NS each, and checks them. */
-gboolean res_cyclictest_scale(ResCyclictest *c, gint64 resolution_ns, GError **error);
 /* Holds what ran against what was asked for; the unit is settled. */
-gboolean res_cyclictest_apply(ResCyclictest *c, const ResCyclictestArgs *args, GError **error);
+gboolean res_cyclictest_apply(ResLatency *c, const ResCyclictestArgs *args, GError **error);
 
-ResCyclictest *res_cyclictest_parse_json(const char *text, gsize len, GError **error);
-ResCyclictest *res_cyclictest_parse_text(const char *text, gsize len, GError **error);
+/* res_cyclictest_set_cmdline() without "cyclictest's output" in front of its errors. */
+gboolean res_cyclictest_set_cmdline_raw(ResLatency *c, const char *cmdline, GError **error);
+
+/* What --json=FILE of cyclictest and oslat leaves. */
+ResLatency *res_cyclictest_read_json(ResSource *source, GError **error);
+
+/*
+ * oslat's raw figures into ns: buckets and means are us, or with fractions in the file (UNIT_NS 1)
+ * already ns, as minima and maxima then are. The last bucket holds all that was longer, and its
+ * averages are told when they can't be right. Checks the figures.
+ */
+gboolean res_oslat_settle(ResLatency *c, gint64 unit_ns, GError **error);

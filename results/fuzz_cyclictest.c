@@ -8,12 +8,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-check(const ResCyclictest *c)
+check(const ResLatency *c)
 {
     for (guint i = 0; i < c->threads->len; i++) {
-        const ResCyclictestThread *t = g_ptr_array_index(c->threads, i);
+        const ResLatencyThread *t = g_ptr_array_index(c->threads, i);
         gint64 latency = 0;
-        res_cyclictest_quantile(t, 0.99, &latency);
+        res_latency_quantile(t, 0.99, &latency);
         if (t->min_ns < 0 || t->max_ns < t->min_ns || t->cycles == 0 || latency < 0) {
             abort();
         }
@@ -23,7 +23,7 @@ check(const ResCyclictest *c)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    g_autoptr(ResCyclictest) c = res_cyclictest_parse((const char *)data, size, NULL);
+    g_autoptr(ResLatency) c = res_cyclictest_parse((const char *)data, size, NULL);
     if (c == NULL) {
         return 0;
     }

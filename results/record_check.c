@@ -92,8 +92,8 @@ check_metric(const ResRecord *r, guint i, GHashTable *evidence, GHashTable *seen
 gboolean
 res_record_check(const ResRecord *r, GError **error)
 {
-    static const char *const platforms[] = {"metal", "box", "bare", NULL};
-    static const char *const clocks[] = {"wall", "icount", NULL};
+    static const char *const platforms[] = {"metal", "box", "bare", "unknown", NULL};
+    static const char *const clocks[] = {"wall", "icount", "unknown", NULL};
     gboolean done = r->outcome == RES_OUTCOME_DONE;
     /* A run that failed early may not have got as far as a platform. */
     gboolean platform_open = !done && (r->platform == NULL || r->platform[0] == '\0');
@@ -106,12 +106,18 @@ res_record_check(const ResRecord *r, GError **error)
         return res_record_fail(error, "set \"%s\" is not [0-9a-z-]+", r->set != NULL ? r->set : "");
     }
     if (!platform_open && !word_in(r->platform, platforms)) {
-        return res_record_fail(error, "platform \"%s\" is not metal, box or bare",
+        return res_record_fail(error, "platform \"%s\" is not metal, box, bare or unknown",
                                r->platform != NULL ? r->platform : "");
     }
     if (!clock_open && !word_in(r->clock, clocks)) {
-        return res_record_fail(error, "clock \"%s\" is not wall or icount",
+        return res_record_fail(error, "clock \"%s\" is not wall, icount or unknown",
                                r->clock != NULL ? r->clock : "");
+    }
+    /* so that a figure from nobody knows where is never compared with one of a machine we know */
+    if ((g_strcmp0(r->platform, "unknown") == 0 || g_strcmp0(r->clock, "unknown") == 0) &&
+        r->fidelity != RES_FIDELITY_FUNCTIONAL) {
+        return res_record_fail(error, "with an unknown platform or clock the fidelity must be "
+                                      "functional");
     }
     if (ABS(r->started_us) > RES_WHOLE_MAX || ABS(r->ended_us) > RES_WHOLE_MAX) {
         return res_record_fail(error, "started_us or ended_us is out of range");

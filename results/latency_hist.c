@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From cyclictest's own histogram to ours. */
+/* From a tool's own histogram to ours. */
 #include <math.h>
 
-#include "results/cyclictest.h"
+#include "results/latency.h"
 
 /* What CENSORED samples from LIMIT on add up to, by the mean, within what they can. */
 static guint64
-censored_sum(const ResCyclictestThread *t, const ResHist *h, gint64 limit, guint64 censored)
+censored_sum(const ResLatencyThread *t, const ResHist *h, gint64 limit, guint64 censored)
 {
-    double rest = t->mean_ns * (double)t->cycles - (double)res_hist_sum(h);
     double low = (double)limit * (double)censored, high = (double)t->max_ns * (double)censored;
+    double rest = t->mean_doubtful
+                      ? low
+                      : t->mean_ns * (double)t->cycles - (double)res_hist_sum(h);
     return (guint64)llround(MIN(CLAMP(rest, low, high), (double)RES_HIST_COUNT_MAX));
 }
 
 ResHist *
-res_cyclictest_hist(const ResCyclictestThread *t, const char *unit, gint64 limit_ns, GError **error)
+res_latency_hist(const ResLatencyThread *t, const char *unit, gint64 limit_ns, GError **error)
 {
     g_autofree char *name = t->cpu >= 0 ? g_strdup_printf("cpu%d", t->cpu) : g_strdup("");
     g_autoptr(ResHist) h = res_hist_new(unit, name);
     gint64 last = t->min_ns;
     for (guint i = 0; i < t->buckets->len; i++) {
-        const ResCyclictestBucket *b = &g_array_index(t->buckets, ResCyclictestBucket, i);
+        const ResLatencyBucket *b = &g_array_index(t->buckets, ResLatencyBucket, i);
         if (!res_hist_add(h, b->latency_ns, b->count, error)) {
             return NULL;
         }
