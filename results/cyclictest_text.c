@@ -3,7 +3,6 @@
  * cyclictest's text: T: lines (once with -q, again and again without), a histogram with its figures
  * below, remarks after #.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,17 +28,18 @@ static gboolean
 take_number(const char **at, const char *label, gint64 *value)
 {
     const char *from = *at + strspn(*at, " ");
-    char *end = NULL;
+    char word[32];
     if (!g_str_has_prefix(from, label)) {
         return FALSE;
     }
     from += strlen(label);
     from += strspn(from, " ");
-    if (!g_ascii_isdigit(from[from[0] == '-'])) {
+    gsize n = strspn(from, "-0123456789");
+    g_strlcpy(word, from, MIN(n + 1, sizeof word));
+    if (n >= sizeof word || !res_latency_number(word, value)) {
         return FALSE;
     }
-    *value = g_ascii_strtoll(from, &end, 10);
-    *at = end;
+    *at = from + n;
     return TRUE;
 }
 
@@ -79,7 +79,7 @@ read_figures(Text *t, const char *line, GError **error)
     if (n[0] > t->seen->len) {
         return text_fail("a thread before this one is missing", error);
     }
-    if (n[2] < 0 || n[2] > G_MAXINT || n[3] < 0 || n[4] < 0 || n[4] == G_MAXINT64) {
+    if (n[2] < 0 || n[2] > G_MAXINT || n[3] < 0 || n[4] < 0) {
         return text_fail("priority, interval or cycles are out of range", error);
     }
     if (n[0] == t->seen->len) {

@@ -79,21 +79,23 @@ read_json(ResSource *source, const char *head, gsize len, const char **tool, GEr
 }
 
 static ResLatency *
-read_xml(ResSource *source, const char **tool, GError **error)
+read_xml(ResSource *source, const char *head, gsize len, const char **tool, GError **error)
 {
     g_autoptr(GError) failed = NULL;
-    gboolean is_rteval = FALSE;
-    ResLatency *c = res_rteval_read(source, &is_rteval, &failed);
-    *tool = is_rteval ? "rteval" : NULL;
+    gboolean is_rteval = head_has(head, len, "<rteval");
+    ResLatency *c = res_rteval_read(source, &failed);
     if (c != NULL) {
+        *tool = c->tool;
         return c;
     }
-    if (is_rteval) {
-        g_prefix_error(&failed, "rteval's summary: ");
-    } else if (failed->domain == RES_LATENCY_ERROR) {
-        failed->code = RES_LATENCY_ERROR_FOREIGN;
+    if (failed->domain == RES_LATENCY_ERROR && !is_rteval) {
+        failed->code = RES_LATENCY_ERROR_FOREIGN; /* whatever is wrong with it */
     }
-    g_propagate_error(error, g_steal_pointer(&failed));
+    *tool = is_rteval && !g_error_matches(failed, RES_LATENCY_ERROR, RES_LATENCY_ERROR_FOREIGN)
+                ? "rteval"
+                : NULL;
+    g_propagate_prefixed_error(error, g_steal_pointer(&failed), "%s",
+                               *tool != NULL ? "rteval's summary: " : "");
     return NULL;
 }
 
@@ -110,11 +112,11 @@ res_import_read(ResSource *source, const char *command, const char **tool, GErro
         start++;
     }
     g_autoptr(ResLatency) c = NULL;
+    /* reading consumes the head */
+    g_autofree char *copy = g_memdup2(head, len);
     if (start < len && head[start] == '<') {
-        c = read_xml(source, tool, error);
+        c = read_xml(source, copy, len, tool, error);
     } else if (start < len && head[start] == '{') {
-        /* reading consumes the head */
-        g_autofree char *copy = g_memdup2(head, len);
         c = read_json(source, copy, len, tool, error);
     } else {
         c = res_text_read(source, NULL, tool, error);
@@ -122,9 +124,16 @@ res_import_read(ResSource *source, const char *command, const char **tool, GErro
     if (c == NULL) {
         return NULL;
     }
-    if (command != NULL && g_str_equal(c->tool, "cyclictest") &&
-        !res_cyclictest_set_cmdline(c, command, error)) {
-        return NULL;
+    gboolean told = c->cmdline[0] != '\0';
+    g_autoptr(GError) failed = NULL;
+    if (command == NULL || !g_str_equal(c->tool, "cyclictest") ||
+        res_cyclictest_set_cmdline(c, command, &failed)) {
+        return g_steal_pointer(&c);
     }
-    return g_steal_pointer(&c);
+    if (told) { /* the user's mistake, not the file's */
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, failed->message);
+    } else {
+        g_propagate_error(error, g_steal_pointer(&failed));
+    }
+    return NULL;
 }

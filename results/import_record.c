@@ -82,6 +82,9 @@ add_quantiles(const Series *s)
             (double)s->cycles / s->threads->len * (1 - quantiles[k].q) < QUANTILE_SAMPLES_BEYOND) {
             return;
         }
+        /* buckets have edges: a quantile is no larger than the largest and no less than the least
+         */
+        worst = CLAMP(worst, s->min, s->max);
         if (!known) {
             note(s->record,
                  "%s.%s is censored: it lies beyond the histogram, at %" G_GINT64_FORMAT
@@ -270,9 +273,7 @@ keep_original(ResRecord *r, ResSource *source, const char *path, const char *kin
                                 ? g_strdup("original.reference")
                                 : g_strdup_printf("original.%s%s", kind, gzipped ? ".gz" : "");
     if (kept == NULL) {
-        g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-        g_autofree char *valid = g_utf8_make_valid(absolute, -1);
-        char *text = g_strdup_printf("path %s\nbytes %" G_GUINT64_FORMAT "\nsha256 %s\n", valid,
+        char *text = g_strdup_printf("bytes %" G_GUINT64_FORMAT "\nsha256 %s\n",
                                      res_source_size(source), sha256);
         kept = g_bytes_new_take(text, strlen(text));
         how = "no copy is kept: also compressed it is too large";

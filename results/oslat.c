@@ -140,6 +140,9 @@ static gboolean
 claims(const char *line)
 {
     line += strspn(line, " ");
+    if (g_str_has_prefix(line, "Core:")) {
+        return line[strlen("Core:") + strspn(line + strlen("Core:"), "\t 0123456789")] == '\0';
+    }
     return g_str_has_prefix(line, "oslat V ") || g_str_has_prefix(line, "Counter Freq:") ||
            strstr(line, "(including overflows)") != NULL ||
            g_str_has_prefix(line, "oslat: Trace threshold (");
@@ -226,7 +229,7 @@ read_end(gpointer reader, unsigned int lines, GError **error)
 {
     Oslat *o = reader;
     if (o->c->broken && !o->maximum) {
-        return incomplete(error, "stopped by the threshold -T before there were figures");
+        return incomplete(error, g_ptr_array_index(o->c->notes, 0));
     }
     if (!o->minimum || !o->maximum || o->last_latency < 0) {
         return res_latency_fail(error, RES_LATENCY_ERROR_INCOMPLETE,

@@ -36,7 +36,6 @@ typedef struct {
     gint64 unit_ns; /* of the figures; 0: none yet */
     gboolean nsecs; /* the command line says ns */
     GError *failed; /* of reading or of libxml2 */
-    gboolean is_rteval;
 } Rteval;
 
 static char *
@@ -201,7 +200,6 @@ on_open(Rteval *r, const char *name, GError **error)
             return res_latency_fail(error, RES_LATENCY_ERROR_FOREIGN,
                                     "XML whose root is <%.40s>, not <rteval>", name);
         }
-        r->is_rteval = TRUE;
         g_autofree char *version = attribute(r, "version");
         g_free(r->c->version);
         r->c->version = g_strdup(version != NULL ? version : "");
@@ -419,14 +417,13 @@ read_all(Rteval *r, GError **error)
 }
 
 ResLatency *
-res_rteval_read(ResSource *source, gboolean *is_rteval, GError **error)
+res_rteval_read(ResSource *source, GError **error)
 {
     g_autoptr(ResLatency) c = res_latency_new("rteval");
     g_autoptr(GString) text = g_string_new(NULL);
     g_autofree Rteval *r = g_new0(Rteval, 1);
     r->c = c;
     r->source = source;
-    *is_rteval = FALSE;
     r->text = text;
     r->xml = xmlReaderForIO(read_source, NULL, r, NULL, NULL, XML_PARSE_NONET);
     if (r->xml == NULL) {
@@ -436,7 +433,6 @@ res_rteval_read(ResSource *source, gboolean *is_rteval, GError **error)
     xmlTextReaderSetStructuredErrorHandler(r->xml, on_xml_error, r);
     gboolean ok = read_all(r, error);
     xmlFreeTextReader(r->xml);
-    *is_rteval = r->is_rteval;
     g_clear_error(&r->failed);
     return ok ? g_steal_pointer(&c) : NULL;
 }

@@ -5,6 +5,6 @@
 #include "results/source.h"
 
 /* Reads all measurements of it (cyclictest, timerlat), element by element. The network is not
- * asked, no entity is expanded, and a DOCTYPE is refused. *IS_RTEVAL tells that the root is
- * rteval's, also on failure. Errors tell the line. */
-ResLatency *res_rteval_read(ResSource *source, gboolean *is_rteval, GError **error);
+ * asked, no entity is expanded, and a DOCTYPE is refused. RES_LATENCY_ERROR_FOREIGN when the root
+ * is not rteval's; errors tell the line. */
+ResLatency *res_rteval_read(ResSource *source, GError **error);
