@@ -118,10 +118,12 @@ static gboolean
 check_new(Import *im, const char *file, GHashTable *files, GError **error)
 {
     GHashTableIter iter;
-    gpointer bytes;
+    gpointer name, bytes;
 
     g_hash_table_iter_init(&iter, files);
-    while (g_hash_table_iter_next(&iter, NULL, &bytes)) {
+    while (g_hash_table_iter_next(&iter, &name, &bytes)) {
+        if (!g_str_has_prefix(name, RES_IMPORT_ORIGINAL))
+            continue;
         char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, bytes);
         const char *other = g_hash_table_lookup(im->seen, sum);
         if (other) {

@@ -60,6 +60,9 @@ ok "the wrong command line" lab 2 import --command 'cyclictest -N' $f/cyclictest
 ok "oslat, rtla, rteval at once" lab 0 import --platform metal $f/oslat/two-cpus.txt $f/rtla/timerlat.txt \
     $f/rteval/summary.xml
 ok "... each in a cell of its own" sh -c "'$B/nohzlab' show $(set_of) --all | grep -c 'oslat.max \|timerlat.thread.max \|cyclictest.max ' | grep -qx 3"
+ok "a histogram" lab 0 import --platform metal $f/cyclictest/2.4/hist.json
+ok "... is kept as one of ours, too" test -s "$(dirname "$(newest)")/cyclictest-hist.json"
+ok "... and a quantile beyond it is censored" record '"censored":true'
 ok "--json" lab 0 import --json $f/oslat/two-cpus.json
 ok "... is JSON" has '"outcome" : "done"' "$out"
 

@@ -98,7 +98,7 @@ keep_histograms(const LabWorkload *w, const ResLatency *c, const ResRecord *reco
 
     for (guint i = 0; i < c->threads->len; i++) {
         ResHist *h = res_latency_hist(c->threads->pdata[i], latency_unit(record),
-                                         (gint64)w->histogram_us * NS_PER_US, error);
+                                      (gint64)w->histogram_us * NS_PER_US, error);
         if (!h)
             return FALSE;
         g_ptr_array_add(hists, h);
@@ -135,8 +135,7 @@ lab_judge_cyclictest(const LabWorkload *w, const ResWorkload *r, ResRecord *reco
                         file ? "was too large to be sent whole" : "is missing from the report");
         return FALSE;
     }
-    g_autoptr(ResLatency) c =
-        res_cyclictest_parse(file->content->str, file->content->len, &error);
+    g_autoptr(ResLatency) c = res_cyclictest_parse(file->content->str, file->content->len, &error);
     if (!c) {
         lab_record_fail(record, cyclictest_outcome(error), "cyclictest", "workload %s: %s", w->name,
                         error->message);

@@ -9,6 +9,9 @@
 #include "results/source.h"
 #include "results/store.h"
 
+/* What the original is called among a record's evidence, up to the dot. */
+#define RES_IMPORT_ORIGINAL "original"
+
 /*
  * Reads any of them. COMMAND (or NULL) is the command line of cyclictest that made it, where text
  * does not hold it. *TOOL gets a static string ("cyclictest", "oslat", "rtla", "rteval"), also when

@@ -47,7 +47,7 @@ typedef struct {
     guint64 cycles;
 } Series;
 
-static void
+static ResMetric *
 add_metric(const Series *s, const char *what, ResDirection direction, double value, double min,
            double max, guint64 samples)
 {
@@ -56,44 +56,42 @@ add_metric(const Series *s, const char *what, ResDirection direction, double val
     /* in a box nothing that lasts means anything */
     ResFidelity fidelity =
         r->fidelity == RES_FIDELITY_EVENTS ? RES_FIDELITY_FUNCTIONAL : r->fidelity;
-    g_ptr_array_add(r->metrics, res_metric_new(name, s->unit, direction, fidelity, value, min, max,
-                                               samples, s->evidence));
+    ResMetric *m =
+        res_metric_new(name, s->unit, direction, fidelity, value, min, max, samples, s->evidence);
+    g_ptr_array_add(r->metrics, m);
+    return m;
 }
 
-/* The worst of the threads: a partition is as good as its worst CPU. */
+/* The worst of the threads: a partition is as good as its worst CPU. Beyond the end of a histogram
+ * nothing is known but that it is beyond. */
 static void
 add_quantiles(const Series *s)
 {
-    static const struct {
-        const char *name;
-        double q;
-    } quantiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
+    static const double quantiles[] = {0.5, 0.99, 0.999, 0.9999, 0.99999, 0.999999};
     for (gsize k = 0; k < G_N_ELEMENTS(quantiles); k++) {
         gint64 worst = 0;
-        gboolean known = TRUE, histogram = TRUE;
+        gboolean censored = FALSE, histogram = TRUE;
         for (guint i = 0; i < s->threads->len; i++) {
             const ResLatencyThread *t = g_ptr_array_index(s->threads, i);
             gint64 at = 0;
-            known &= res_latency_quantile(t, quantiles[k].q, &at);
+            censored |= !res_latency_quantile(t, quantiles[k], &at);
             histogram &= t->buckets->len > 0 || t->overflows > 0;
             worst = MAX(worst, at);
         }
         if (!histogram ||
-            (double)s->cycles / s->threads->len * (1 - quantiles[k].q) < QUANTILE_SAMPLES_BEYOND) {
+            (double)s->cycles / s->threads->len * (1 - quantiles[k]) < QUANTILE_SAMPLES_BEYOND) {
             return;
         }
         /* buckets have edges: a quantile is no larger than the largest and no less than the least
          */
         worst = CLAMP(worst, s->min, s->max);
-        if (!known) {
-            note(s->record,
-                 "%s.%s is censored: it lies beyond the histogram, at %" G_GINT64_FORMAT
-                 " %s or more",
-                 s->series, quantiles[k].name, worst, s->unit);
-            return;
+        g_autofree char *name = res_hist_quantile_name(quantiles[k]);
+        add_metric(s, name, RES_LOWER_IS_BETTER, (double)worst, (double)s->min, (double)s->max,
+                   s->cycles)
+            ->censored = censored;
+        if (censored) {
+            note(s->record, "%s.%s lies beyond the histogram", s->series, name);
         }
-        add_metric(s, quantiles[k].name, RES_LOWER_IS_BETTER, (double)worst, (double)s->min,
-                   (double)s->max, s->cycles);
     }
 }
 
@@ -113,8 +111,34 @@ add_cpus(const Series *s)
     }
 }
 
-static void
-add_series(ResRecord *r, const ResLatency *c, const char *series, const char *evidence)
+/* SERIES-hist.json, when every thread has a histogram. */
+static gboolean
+keep_histograms(const Series *s, GHashTable *files, GError **error)
+{
+    g_autoptr(GPtrArray) hists = g_ptr_array_new_with_free_func((GDestroyNotify)res_hist_free);
+    g_autofree char *name = g_strconcat(s->series, RES_HIST_SUFFIX, NULL);
+    for (guint i = 0; i < s->threads->len; i++) {
+        const ResLatencyThread *t = g_ptr_array_index(s->threads, i);
+        ResHist *h = t->buckets->len > 0 ? res_latency_hist(t, s->unit, 0, error) : NULL;
+        if (h == NULL) {
+            return t->buckets->len == 0;
+        }
+        g_ptr_array_add(hists, h);
+    }
+    char *text = hists->len <= RES_HIST_FILE_MAX ? res_hist_to_json(hists) : NULL;
+    if (text == NULL || strlen(text) > RES_HIST_BYTES_MAX) {
+        g_free(text);
+        note(s->record, "%s: its histograms are too large to be kept apart", s->series);
+        return TRUE;
+    }
+    g_ptr_array_add(s->record->evidence, g_strdup(name));
+    g_hash_table_insert(files, g_strdup(name), g_bytes_new_take(text, strlen(text)));
+    return TRUE;
+}
+
+static gboolean
+add_series(ResRecord *r, const ResLatency *c, const char *series, const char *evidence,
+           GHashTable *files, GError **error)
 {
     g_autoptr(GPtrArray) threads = g_ptr_array_new();
     Series s = {.record = r,
@@ -143,18 +167,22 @@ add_series(ResRecord *r, const ResLatency *c, const char *series, const char *ev
     add_metric(&s, "max", RES_LOWER_IS_BETTER, max, max, max, s.cycles);
     add_quantiles(&s);
     add_cpus(&s);
+    return keep_histograms(&s, files, error);
 }
 
-static void
-add_metrics(ResRecord *r, const ResLatency *c, const char *evidence)
+static gboolean
+add_metrics(ResRecord *r, const ResLatency *c, const char *evidence, GHashTable *files,
+            GError **error)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < c->threads->len; i++) {
         const ResLatencyThread *t = g_ptr_array_index(c->threads, i);
-        if (g_hash_table_add(seen, (gpointer)t->series)) {
-            add_series(r, c, t->series, evidence);
+        if (g_hash_table_add(seen, (gpointer)t->series) &&
+            !add_series(r, c, t->series, evidence, files, error)) {
+            return FALSE;
         }
     }
+    return TRUE;
 }
 
 static gboolean
@@ -211,8 +239,8 @@ take_facts(ResRecord *r, const ResLatency *c)
 }
 
 /* What stands between figures and metrics. */
-static void
-judge(ResRecord *r, const ResLatency *c, const char *evidence)
+static gboolean
+judge(ResRecord *r, const ResLatency *c, const char *evidence, GHashTable *files, GError **error)
 {
     static const char *const bad_clocks[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", NULL};
     const char *clock = g_hash_table_lookup(r->environment, "clocksource");
@@ -230,8 +258,9 @@ judge(ResRecord *r, const ResLatency *c, const char *evidence)
              "the unit of its figures is not known, and is not guessed. Import it with --command "
              "and the command line that was run (-N makes cyclictest print ns)");
     } else {
-        add_metrics(r, c, evidence);
+        return add_metrics(r, c, evidence, files, error);
     }
+    return TRUE;
 }
 
 static void
@@ -269,9 +298,9 @@ keep_original(ResRecord *r, ResSource *source, const char *path, const char *kin
         return NULL;
     }
     const char *how = gzipped ? "a gzip'd copy is kept" : "a copy is kept";
-    g_autofree char *name = kept == NULL
-                                ? g_strdup("original.reference")
-                                : g_strdup_printf("original.%s%s", kind, gzipped ? ".gz" : "");
+    g_autofree char *name =
+        kept == NULL ? g_strdup(RES_IMPORT_ORIGINAL ".reference")
+                     : g_strdup_printf(RES_IMPORT_ORIGINAL ".%s%s", kind, gzipped ? ".gz" : "");
     if (kept == NULL) {
         char *text = g_strdup_printf("bytes %" G_GUINT64_FORMAT "\nsha256 %s\n",
                                      res_source_size(source), sha256);
@@ -344,8 +373,9 @@ res_import_record(ResSource *source, const char *path, const ResImportDeclared *
         gboolean clock = failed->code == RES_LATENCY_ERROR_CLOCK;
         fail(r, clock ? RES_OUTCOME_CLOCK : RES_OUTCOME_INCOMPLETE, clock ? "latency" : "file",
              failed->message);
-    } else {
-        judge(r, c, name);
+    } else if (!judge(r, c, name, files, error)) {
+        g_prefix_error(error, "%s: ", path);
+        return NULL;
     }
     return g_steal_pointer(&r);
 }

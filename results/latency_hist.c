@@ -9,9 +9,7 @@ static guint64
 censored_sum(const ResLatencyThread *t, const ResHist *h, gint64 limit, guint64 censored)
 {
     double low = (double)limit * (double)censored, high = (double)t->max_ns * (double)censored;
-    double rest = t->mean_doubtful
-                      ? low
-                      : t->mean_ns * (double)t->cycles - (double)res_hist_sum(h);
+    double rest = t->mean_doubtful ? low : t->mean_ns * (double)t->cycles - (double)res_hist_sum(h);
     return (guint64)llround(MIN(CLAMP(rest, low, high), (double)RES_HIST_COUNT_MAX));
 }
 
