@@ -15,6 +15,8 @@ const LabCommand lab_commands[] = {
     {"compare", "A B", "compare two runs or two sets", lab_cmd_compare},
     {"import", "FILE...", "take in result files: cyclictest, oslat, rtla, rteval, records",
      lab_cmd_import},
+    {"report", "RUN|SET [AGAINST]",
+     "write a report: HTML, text, JSON, JUnit, TAP, KCIDB, Prometheus", lab_cmd_report},
     {"reindex", "", "rebuild the index from the records", lab_cmd_reindex},
     {"doctor", "", "look at this machine: what works here, and what to do about the rest",
      lab_cmd_doctor},

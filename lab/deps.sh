@@ -3,7 +3,7 @@
 # Installs what nohzlab needs on Debian 12 or 13; quick and silent when it is all there.
 #
 #   lab/deps.sh [run]    to build it and run guests
-#   lab/deps.sh check    what its tests need on top: clang, its sanitizers, clang-format
+#   lab/deps.sh check    what its tests need on top: clang, its sanitizers, clang-format, and readers of reports
 #
 # Exit code 2: this machine is not one it can install on (the message says what is needed).
 set -eu
@@ -16,6 +16,8 @@ libgsl-dev libsqlite3-dev libyajl-dev libarchive-dev libelf-dev libsmartcols-dev
 libtracefs-dev libtraceevent-dev
 qemu-system-x86>=1:8.1 libvirt-daemon-driver-qemu>=11.3 rt-tests'
 KERNEL=linux-image-cloud-amd64
+# What reports are read with by their tests: a browser, and those who know a format.
+READERS='chromium chromium-driver libxml2-utils python3-jsonschema python3-prometheus-client'
 BACKPORTS=/etc/apt/sources.list.d/nohzlab-backports.sources
 
 here=$(dirname "$0")
@@ -37,8 +39,8 @@ have_kernel() {
 
 case $mode:$VERSION_ID in
 run:*) ;;
-check:12) PACKAGES='clang libclang-rt-14-dev clang-format' ;;
-check:*) PACKAGES='clang libclang-rt-19-dev clang-format' ;;
+check:12) PACKAGES="clang libclang-rt-14-dev clang-format $READERS" ;;
+check:*) PACKAGES="clang libclang-rt-19-dev clang-format $READERS" ;;
 *) give_up "usage: $0 [run|check]" ;;
 esac
 
@@ -46,7 +48,7 @@ case $ID:$VERSION_ID in
 debian:12 | debian:13) ;;
 *)
     [ "$mode" = check ] || PACKAGES="$PACKAGES
-(and a kernel in /boot, such as $KERNEL's)"
+(and npm, and a kernel in /boot, such as $KERNEL's)"
     give_up "can only install on Debian 12 and 13, not on $PRETTY_NAME. It needs, by their Debian names:" \
         "$PACKAGES" 'Once they are there, call make with NO_DEPS=1.'
     ;;
@@ -68,6 +70,8 @@ missing() {
     # Any kernel will do, so a machine that has one never gets a second: that would end up in its
     # boot menu, and the cloud kernel has no drivers for real hardware.
     [ "$mode" != run ] || have_kernel || echo $KERNEL
+    # For the plots of reports; any will do, Node.js's own packages bring one.
+    [ "$mode" != run ] || command -v npm >/dev/null || echo npm
 }
 
 lacking=$(missing)

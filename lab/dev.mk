@@ -72,6 +72,7 @@ install: programs ## install below DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/nohzlab
 	install $(B)/nohzlab $(DESTDIR)$(PREFIX)/bin
 	install $(GUEST_PROGRAMS) $(DESTDIR)$(PREFIX)/libexec/nohzlab
+	install -D -m 644 results/report.schema.json $(DESTDIR)$(PREFIX)/share/nohzlab/report.schema.json
 	cd profiles && find . -type f ! -name '*.mk' ! -name '*.t' \
 		-exec install -D -m 644 '{}' '$(abspath $(DESTDIR)$(PREFIX))/share/nohzlab/profiles/{}' ';'
 	$(foreach m,$(MAN_PAGES),install -D -m 644 $(m) \
