@@ -2,6 +2,7 @@
 #pragma once
 /* Records and pages for the tests of reports. */
 #include <math.h>
+#include <string.h>
 
 #include "results/page.h"
 
@@ -33,6 +34,32 @@ page_record(guint i, const char *cell, guint boot, double value)
                                                RES_FIDELITY_INSTRUCTIONS, value, value - 1,
                                                value + 1, 50, "report.txt"));
     return r;
+}
+
+/* The judge's own words and figures are not what is tested here. */
+G_GNUC_UNUSED static void
+page_judge(ResPage *p)
+{
+    static const ResVerdict verdicts[] = {RES_VERDICT_SAME,       RES_VERDICT_CANNOT_TELL,
+                                          RES_VERDICT_BETTER,     RES_VERDICT_WORSE,
+                                          RES_VERDICT_IRRELEVANT, RES_VERDICT_SAME};
+    memset(p->verdicts, 0, sizeof p->verdicts);
+    g_assert_cmpuint(p->comparisons->len, ==, G_N_ELEMENTS(verdicts));
+    for (guint i = 0; i < p->comparisons->len; i++) {
+        ResComparison *c = g_ptr_array_index(p->comparisons, i);
+        g_free(c->reason);
+        g_free(c->next);
+        c->verdict = verdicts[i];
+        c->reason = g_strdup_printf("reason %u", i);
+        c->next = g_strdup(i == 1 ? "run 5 boots a side" : "");
+        c->shift = (ResInterval){c->b - c->a, -HUGE_VAL, 64};
+        c->ratio = (ResInterval){1 + i / 16.0, 0.5, HUGE_VAL};
+        c->confidence = 0.99;
+        c->p = c->p_adjusted = 0.125;
+        c->relevant = 0.25;
+        c->needed = i == 1 ? 5 : 0;
+        p->verdicts[c->verdict]++;
+    }
 }
 
 /* Two cells of three boots against the same with another kernel; one run more that failed. */
@@ -84,6 +111,7 @@ page_new_compared(void)
     ResPage *p = res_page_new(subject, baseline, NULL, "0.1.0");
     p->sentence = g_strdup("Not held: 1 of 3 expectations failed, others can't be told.");
     p->exit_code = 1;
+    page_judge(p);
     res_page_add_claim(p, "cheap", "loop.per_call(variant=none) <= 300", RES_CLAIM_HOLDS,
                        "228.21 insns (228.2 to 228.22) is <= 300", 228.21, 228.2, 228.22);
     res_page_add_claim(p, "nohz-cheap", "loop.per_call(variant=nohz_full) <= 600", RES_CLAIM_FAILS,
