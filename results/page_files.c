@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/cyclictest.h"
 #include "results/page_private.h"
 #include "results/rundir.h"
 #include "results/store_private.h"
 
 #define INSIDE "box-" /* of files that came out of a box (lab/box_judge.c) */
-#define HIST RES_HIST_SUFFIX
-#define CYCLICTEST "-cyclictest.json" /* of runs that left no histogram of ours */
 /* Reading all of a large set would take minutes; what is left out is said. */
 #define TOTAL_MAX (96 * 1024 * 1024)
 
@@ -26,7 +23,6 @@ typedef struct {
 /* What is gathered of one workload in one cell of one side. */
 typedef struct {
     ResHist *hist;
-    const char *unit; /* of a tool's own histogram */
     guint boots;
 } Gathered;
 
@@ -43,11 +39,12 @@ res_page_latency_free(ResPageLatency *l)
 
 /* "cyclictest" of "box-cyclictest-hist.json"; NULL when NAME has another end. */
 static char *
-workload_of(const char *name, const char *end)
+workload_of(const char *name)
 {
     const char *start = g_str_has_prefix(name, INSIDE) ? name + strlen(INSIDE) : name;
-    return g_str_has_suffix(start, end) && strlen(start) > strlen(end)
-               ? g_strndup(start, strlen(start) - strlen(end))
+    gsize end = strlen(RES_HIST_SUFFIX);
+    return g_str_has_suffix(start, RES_HIST_SUFFIX) && strlen(start) > end
+               ? g_strndup(start, strlen(start) - end)
                : NULL;
 }
 
@@ -67,17 +64,16 @@ latency_get(ResPage *p, const char *workload, const char *cell)
     return w;
 }
 
-/* At most MAX bytes of an evidence file. NULL: left out, or can't be read, which becomes a remark.
- */
+/* An evidence file; NULL: left out, or can't be read, which becomes a remark. */
 static char *
-read_file(Loader *l, const ResRecord *r, const char *name, gsize max, gsize *len)
+read_file(Loader *l, const ResRecord *r, const char *name, gsize *len)
 {
     g_autoptr(GError) error = NULL;
     if (l->total > TOTAL_MAX) {
         l->left_out++;
         return NULL;
     }
-    char *text = res_rundir_read_file(l->store->runs, r->id, name, max, len, &error);
+    char *text = res_rundir_read_file(l->store->runs, r->id, name, RES_HIST_BYTES_MAX, len, &error);
     if (text == NULL) {
         g_ptr_array_add(l->page->remarks,
                         g_strdup_printf("run %s: %s is left out: %s", r->id, name, error->message));
@@ -88,55 +84,17 @@ read_file(Loader *l, const ResRecord *r, const char *name, gsize max, gsize *len
 }
 
 static gboolean
-add_hist(Gathered *g, const ResHist *h, GError **error)
-{
-    if (g->hist == NULL) {
-        g->hist = res_hist_new(res_hist_unit(h), "");
-    }
-    return res_hist_merge(g->hist, h, error);
-}
-
-static gboolean
 gather_hist(Gathered *g, const char *text, gsize len, GError **error)
 {
     g_autoptr(GPtrArray) hists = res_hist_from_json(text, len, error);
     g_autoptr(ResHist) all = hists != NULL ? res_hist_merge_all(hists, error) : NULL;
-    return all != NULL && add_hist(g, all, error);
-}
-
-static gboolean
-add_thread(ResHist *h, const ResCyclictestThread *t, GError **error)
-{
-    gint64 limit = 0;
-    guint64 sum = 0;
-    for (guint i = 0; i < t->buckets->len; i++) {
-        const ResCyclictestBucket *b = &g_array_index(t->buckets, ResCyclictestBucket, i);
-        limit = MAX(limit, b->latency_ns);
-        sum += b->count * (guint64)b->latency_ns;
-        if (b->count > 0 && !res_hist_add(h, b->latency_ns, b->count, error)) {
-            return FALSE;
-        }
+    if (all == NULL) {
+        return FALSE;
     }
-    double all = t->mean_ns * (double)t->cycles;
-    guint64 beyond = all > (double)sum ? (guint64)(all - (double)sum) : 0;
-    limit = MIN(limit, t->max_ns);
-    return t->buckets->len == 0 || t->overflows == 0 ||
-           res_hist_add_censored(h, limit, t->max_ns, t->overflows,
-                                 MAX(beyond, t->overflows * (guint64)limit), error);
-}
-
-static gboolean
-gather_cyclictest(Gathered *g, const char *text, gsize len, GError **error)
-{
-    g_autoptr(ResCyclictest) c = res_cyclictest_parse(text, len, error);
-    g_autoptr(ResHist) h = res_hist_new(g->unit, "");
-    for (guint i = 0; c != NULL && i < c->threads->len; i++) {
-        if (!add_thread(h, g_ptr_array_index(c->threads, i), error)) {
-            return FALSE;
-        }
+    if (g->hist == NULL) {
+        g->hist = res_hist_new(res_hist_unit(all), "");
     }
-    /* Without -h it has none: no error. */
-    return c != NULL && (res_hist_count(h) == 0 || add_hist(g, h, error));
+    return res_hist_merge(g->hist, all, error);
 }
 
 /* What the samples are is told by the figures that were made of them. */
@@ -152,12 +110,9 @@ latency_metric(const ResRecord *r, const char *workload)
     return m;
 }
 
-typedef gboolean (*Gatherer)(Gathered *g, const char *text, gsize len, GError **error);
-
-/* One kind of file of one workload over the boots of a cell. */
+/* FILE over the boots of a cell. */
 static void
-gather(Loader *l, const ResPageCell *cell, const char *file, gsize max, Gatherer gatherer,
-       Gathered *g)
+gather(Loader *l, const ResPageCell *cell, const char *file, Gathered *g)
 {
     for (guint i = 0; i < cell->records->len; i++) {
         const ResRecord *r = g_ptr_array_index(cell->records, i);
@@ -167,11 +122,11 @@ gather(Loader *l, const ResPageCell *cell, const char *file, gsize max, Gatherer
             continue;
         }
         gsize len = 0;
-        g_autofree char *text = read_file(l, r, file, max, &len);
+        g_autofree char *text = read_file(l, r, file, &len);
         if (text == NULL) {
             continue;
         }
-        if (gatherer(g, text, len, &error)) {
+        if (gather_hist(g, text, len, &error)) {
             g->boots++;
         } else {
             g_ptr_array_add(l->page->remarks,
@@ -180,30 +135,7 @@ gather(Loader *l, const ResPageCell *cell, const char *file, gsize max, Gatherer
     }
 }
 
-static void
-load_hist(Loader *l, const ResPageCell *cell, const ResRecord *first, const char *file,
-          ResPageLatency *w, int side)
-{
-    const ResMetric *m = latency_metric(first, w->workload);
-    Gathered g = {.unit = m != NULL ? m->unit : "?"};
-    gboolean ours = g_str_has_suffix(file, HIST);
-    gather(l, cell, file, ours ? RES_HIST_BYTES_MAX : RES_CYCLICTEST_MAX,
-           ours ? gather_hist : gather_cyclictest, &g);
-    w->fidelity = m != NULL ? m->fidelity : first->fidelity;
-    g_clear_pointer(&w->hist[side], res_hist_free);
-    w->hist[side] = g.hist;
-    w->boots[side] = g.hist != NULL ? g.boots : 0;
-}
-
-static gboolean
-has_file(const ResRecord *r, const char *file, const char *end, const char *instead)
-{
-    g_autofree char *stem = g_strndup(file, strlen(file) - strlen(end));
-    g_autofree char *other = g_strconcat(stem, instead, NULL);
-    return g_ptr_array_find_with_equal_func(r->evidence, other, g_str_equal, NULL);
-}
-
-/* Every file of the cell's first run that is done; all runs of a cell have the same ones. */
+/* Every histogram of the cell's first run that is done; all runs of a cell have the same ones. */
 static void
 load_cell(Loader *l, const ResPageCell *cell, const char *shown_as, int side)
 {
@@ -214,12 +146,18 @@ load_cell(Loader *l, const ResPageCell *cell, const char *shown_as, int side)
     }
     for (guint i = 0; first != NULL && i < first->evidence->len; i++) {
         const char *file = g_ptr_array_index(first->evidence, i);
-        g_autofree char *hist = workload_of(file, HIST);
-        g_autofree char *cyclictest = workload_of(file, CYCLICTEST);
-        if (hist != NULL || (cyclictest != NULL && !has_file(first, file, CYCLICTEST, HIST))) {
-            const char *workload = hist != NULL ? hist : cyclictest;
-            load_hist(l, cell, first, file, latency_get(l->page, workload, shown_as), side);
+        g_autofree char *workload = workload_of(file);
+        if (workload == NULL) {
+            continue;
         }
+        ResPageLatency *latency = latency_get(l->page, workload, shown_as);
+        const ResMetric *m = latency_metric(first, workload);
+        Gathered g = {NULL, 0};
+        gather(l, cell, file, &g);
+        latency->fidelity = m != NULL ? m->fidelity : first->fidelity;
+        g_clear_pointer(&latency->hist[side], res_hist_free);
+        latency->hist[side] = g.hist;
+        latency->boots[side] = g.boots;
     }
 }
 
