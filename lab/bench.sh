@@ -127,3 +127,5 @@ awk -v k="$peak" 'BEGIN { printf "peak memory  nohzlab %.1f MiB resident (QEMU n
 
 NOHZLAB_GUEST_DIR=$build/guest "$build/lab/bench_image" 5 >"$work/image.ms"
 printf 'image        %s ms to build one in an empty cache (median of 5)\n' "$(median "$work/image.ms")"
+
+"$build/results/bench_compare" 100 200 | awk '{ printf "compare      %s ms for two sets of 100 boots of 200 metrics\n", $1 }'

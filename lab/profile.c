@@ -25,6 +25,7 @@ profile_new(const char *file)
     p->cells = g_ptr_array_new_with_free_func((GDestroyNotify)lab_cell_free);
     p->expectations = g_ptr_array_new();
     p->references = g_ptr_array_new();
+    p->relevant = g_ptr_array_new();
     p->warnings = g_ptr_array_new_with_free_func(g_free);
     p->warned = g_hash_table_new(g_str_hash, g_str_equal);
     return p;
@@ -41,6 +42,7 @@ lab_profile_free(LabProfile *p)
     g_ptr_array_unref(p->cells);
     g_ptr_array_unref(p->expectations);
     g_ptr_array_unref(p->references);
+    g_ptr_array_unref(p->relevant);
     g_hash_table_unref(p->warned);
     g_ptr_array_unref(p->warnings);
     lab_layer_free(p->layer);
@@ -344,6 +346,10 @@ hash_profile(const LabProfile *p)
         const LabSetting *s = g_ptr_array_index(p->references, i);
         g_ptr_array_add(lines, g_strdup_printf("reference %s.%s=%s", s->section, s->key, s->value));
     }
+    for (guint i = 0; i < p->relevant->len; i++) {
+        const LabSetting *s = g_ptr_array_index(p->relevant, i);
+        g_ptr_array_add(lines, g_strdup_printf("relevant %s=%s", s->key, s->value));
+    }
     hash_sorted(sum, lines);
     return g_strdup(g_checksum_get_string(sum));
 }
@@ -354,7 +360,8 @@ finish(LabProfile *taken, const char *const *settings, GError **error)
     g_autoptr(LabProfile) p = taken;
 
     if (!lay_settings_over(p, settings, error) || !lab_axes_build(p, error) ||
-        !lab_matrix_expand(p, error) || !lab_expectations_check(p, error))
+        !lab_matrix_expand(p, error) || !lab_expectations_check(p, error) ||
+        !lab_relevant_check(p, error))
         return NULL;
     collect_references(p);
     p->sha256 = hash_profile(p);

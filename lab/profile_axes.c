@@ -301,7 +301,8 @@ lab_axes_build(LabProfile *p, GError **error)
         return FALSE;
     for (guint i = 0; i < p->layer->settings->len; i++) {
         const LabSetting *s = g_ptr_array_index(p->layer->settings, i);
-        if (strcmp(s->section, "matrix") == 0 || section_is(s, "reference "))
+        if (strcmp(s->section, "matrix") == 0 || strcmp(s->section, "relevant") == 0 ||
+            section_is(s, "reference "))
             continue;
         if (section_is(s, "variant ")) {
             if (!add_variant_line(p, s, error))

@@ -50,7 +50,8 @@ name_valid(const char *name, const char *extra)
 static gboolean
 section_name(const Scan *s, const char *raw, char **name, GError **error)
 {
-    static const char *const plain[] = {"main", "matrix", "host", "guest", "check", "expect"};
+    static const char *const plain[] = {"main",  "matrix", "host",    "guest",
+                                        "check", "expect", "relevant"};
     static const char *const titled[] = {"variant", "workload", "reference"};
     g_autoptr(GPtrArray) known = g_ptr_array_new();
     gsize n = strcspn(raw, " \t");
@@ -90,7 +91,7 @@ section_name(const Scan *s, const char *raw, char **name, GError **error)
     g_autofree char *hint = lab_near_hint(word, known);
     scan_error(s, error, LAB_PROFILE_ERROR_KEY,
                "unknown section [%s]%s; there are main, matrix, variant NAME, host, guest, "
-               "workload NAME, check, expect, reference TITLE",
+               "workload NAME, check, expect, relevant, reference TITLE",
                raw, hint);
     return FALSE;
 }

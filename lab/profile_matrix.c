@@ -38,7 +38,8 @@ base_settings(const LabProfile *p)
 
     for (guint i = 0; i < p->layer->settings->len; i++) {
         const LabSetting *s = g_ptr_array_index(p->layer->settings, i);
-        if (strcmp(s->section, "matrix") != 0 && !g_str_has_prefix(s->section, "variant ") &&
+        if (strcmp(s->section, "matrix") != 0 && strcmp(s->section, "relevant") != 0 &&
+            !g_str_has_prefix(s->section, "variant ") &&
             !g_str_has_prefix(s->section, "reference "))
             put(base, s);
     }

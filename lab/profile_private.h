@@ -50,7 +50,7 @@ struct LabProfile {
     GPtrArray *axes;      /* LabAxis * */
     GHashTable *variants; /* char * name -> GPtrArray * of LabSetting *, section and key resolved */
     GPtrArray *cells;     /* LabCell * */
-    GPtrArray *expectations, *references, *warnings;
+    GPtrArray *expectations, *references, *relevant, *warnings;
     GHashTable *warned; /* borrowed from WARNINGS: each is given once */
     char *sha256;
 };
@@ -136,3 +136,7 @@ gboolean lab_cell_check(LabProfile *p, const LabCell *c, GHashTable *in_force, G
 
 /* profile_expect.c */
 gboolean lab_expectations_check(LabProfile *p, GError **error);
+
+/* profile_relevant.c */
+/* Fills p->relevant from [relevant], whose metrics must be of a workload there is. */
+gboolean lab_relevant_check(LabProfile *p, GError **error);

@@ -7,6 +7,7 @@
 #include "lab/console.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
+#include "lab/profile_relevant.h"
 
 static void
 fill_environment(ResRecord *record, LabSession *session, const LabParams *params, unsigned int boot,
@@ -58,6 +59,7 @@ fill_parameters(ResRecord *record, const LabProfile *profile, const LabCell *cel
 {
     const GPtrArray *expectations = lab_profile_expectations(profile);
     const GPtrArray *references = lab_profile_references(profile);
+    const GPtrArray *relevant = lab_profile_relevant(profile);
     GHashTableIter iter;
     gpointer key, value;
 
@@ -75,6 +77,11 @@ fill_parameters(ResRecord *record, const LabProfile *profile, const LabCell *cel
         g_hash_table_insert(record->parameters,
                             g_strdup_printf("reference.%03u.%s", i, ref->section),
                             g_strdup_printf("%s: %s", ref->key, ref->value));
+    }
+    for (guint i = 0; i < relevant->len; i++) {
+        const LabSetting *s = relevant->pdata[i];
+        g_hash_table_insert(record->parameters, g_strdup_printf("relevant.%s", s->key),
+                            g_strdup(s->value));
     }
     for (guint i = 0; i < cell->axes->len; i++) {
         const LabSetting *axis = cell->axes->pdata[i];

@@ -30,11 +30,29 @@ static const char head[] =
     "groups of boots that are far apart (results/verdict.h). Intervals behind rates are of 95% "
     "(Clopper and Pearson).\n";
 
+/* The probability at which COUNT or less (ABOVE: or more) of TRIALS come with a chance of 2.5%. */
+static double
+end_of(guint count, guint trials, gboolean above)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < 50; i++) {
+        double p = (low + high) / 2;
+        double chance = above ? 1 - gsl_cdf_binomial_P(count - 1, p, trials)
+                              : gsl_cdf_binomial_P(count, p, trials);
+        if ((chance < 0.025) == above) {
+            low = p;
+        } else {
+            high = p;
+        }
+    }
+    return low;
+}
+
 char *
 calibrate_share(guint count, guint trials)
 {
-    double low = count > 0 ? gsl_cdf_beta_Pinv(0.025, count, trials - count + 1) : 0;
-    double high = count < trials ? gsl_cdf_beta_Pinv(0.975, count + 1, trials - count) : 1;
+    double low = count > 0 ? end_of(count, trials, TRUE) : 0;
+    double high = count < trials ? end_of(count, trials, FALSE) : 1;
     return g_strdup_printf("%.2f%% (%.2f to %.2f)", 100.0 * count / trials, 100 * low, 100 * high);
 }
 

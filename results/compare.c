@@ -124,10 +124,10 @@ check_alike(const GPtrArray *a, const GPtrArray *b, GError **error)
 
 /* All RECORDS carry it, in one unit and fidelity. */
 static gboolean
-all_carry(const GPtrArray *records, const ResMetric *like)
+all_carry(const GPtrArray *records, const ResMetric *like, guint at)
 {
     for (guint i = 0; i < records->len; i++) {
-        const ResMetric *m = res_record_metric(g_ptr_array_index(records, i), like->name);
+        const ResMetric *m = res_metric_at(g_ptr_array_index(records, i), like, at);
         if (m == NULL || m->fidelity != like->fidelity || g_strcmp0(m->unit, like->unit) != 0) {
             return FALSE;
         }
@@ -135,15 +135,15 @@ all_carry(const GPtrArray *records, const ResMetric *like)
     return TRUE;
 }
 
-/* The run whose METRIC is nearest to VALUE. */
+/* The run whose metric is nearest to VALUE. */
 static char *
-nearest_run(const GPtrArray *records, const char *metric, double value)
+nearest_run(const GPtrArray *records, const ResMetric *like, guint at, double value)
 {
     const ResRecord *nearest = NULL;
     double least = HUGE_VAL;
     for (guint i = 0; i < records->len; i++) {
         const ResRecord *r = g_ptr_array_index(records, i);
-        double away = fabs(res_record_metric(r, metric)->value - value);
+        double away = fabs(res_metric_at(r, like, at)->value - value);
         if (away < least) {
             least = away;
             nearest = r;
@@ -180,29 +180,30 @@ add_pending(Work *w, ResComparison *c, ResSide *a, ResSide *b)
 }
 
 static gboolean
-add_metric(Work *w, const ResCellPair *pair, const ResMetric *m, GError **error)
+add_metric(Work *w, const ResCellPair *pair, guint at, GError **error)
 {
-    const ResMetric *other = res_record_metric(g_ptr_array_index(pair->b, 0), m->name);
+    const ResMetric *m = g_ptr_array_index(((ResRecord *)pair->a->pdata[0])->metrics, at);
+    const ResMetric *other = res_metric_at(g_ptr_array_index(pair->b, 0), m, at);
     if (other != NULL && other->fidelity != m->fidelity) {
         g_set_error(error, RES_COMPARE_ERROR, RES_COMPARE_ERROR_FIDELITY,
                     "metric %s is of fidelity %s on one side and %s on the other", m->name,
                     res_fidelity_name(m->fidelity), res_fidelity_name(other->fidelity));
         return FALSE;
     }
-    if (!all_carry(pair->a, m) || !all_carry(pair->b, m)) {
+    if (!all_carry(pair->a, m, at) || !all_carry(pair->b, m, at)) {
         note(w->result, "metric %s, cell \"%s\": not in all boots of both sides in one unit",
              m->name, pair->name);
         return TRUE;
     }
-    g_autoptr(ResSide) a = res_side_new(pair->a, m, error);
-    g_autoptr(ResSide) b = a != NULL ? res_side_new(pair->b, m, error) : NULL;
+    g_autoptr(ResSide) a = res_side_new(pair->a, m, at, error);
+    g_autoptr(ResSide) b = a != NULL ? res_side_new(pair->b, m, at, error) : NULL;
     if (b == NULL) {
         return FALSE;
     }
     ResComparison *c = res_verdict_estimate(m, pair->name, a, b, calibration_of(w, pair, m->name),
                                             wanted_change(pair, m->name), w->options);
-    c->run_a = nearest_run(pair->a, m->name, c->a);
-    c->run_b = nearest_run(pair->b, m->name, c->b);
+    c->run_a = nearest_run(pair->a, m, at, c->a);
+    c->run_b = nearest_run(pair->b, m, at, c->b);
     add_pending(w, c, g_steal_pointer(&a), g_steal_pointer(&b));
     return TRUE;
 }
@@ -293,7 +294,7 @@ compare_cell(Work *w, const ResCellPair *pair, GError **error)
 {
     const ResRecord *a = g_ptr_array_index(pair->a, 0), *b = g_ptr_array_index(pair->b, 0);
     for (guint i = 0; i < a->metrics->len; i++) {
-        if (!add_metric(w, pair, g_ptr_array_index(a->metrics, i), error)) {
+        if (!add_metric(w, pair, i, error)) {
             return FALSE;
         }
     }

@@ -80,6 +80,10 @@ typedef struct {
 } ResComparison;
 void res_comparison_free(ResComparison *c);
 
+/* The smallest change of a metric that matters, as a profile says it (a record's parameter
+ * relevant.METRIC): "2%" of A's figure, or "5" in the metric's unit. FALSE when TEXT is neither. */
+gboolean res_relevant_parse(const char *text, double *value, gboolean *is_share);
+
 /* An entry of environment or parameters in which the two sides differ. */
 typedef enum {
     RES_DIFFERENCE_UNMEANT,  /* nothing in the profiles varies it: not comparable unless allowed */

@@ -8,6 +8,7 @@
 #include "results/ranktest.h"
 
 #define DRIFT_TAIL 0.05
+#define POISSON_NORMAL 1e5
 
 double
 res_estimate_ratio(double b, double a)
@@ -119,16 +120,23 @@ set_means(ResComparison *c, const ResSide *a, const ResSide *b, double variance_
     c->shift = (ResInterval){shift, shift - half, shift + half};
 }
 
-/* Ends of the interval of a Poisson mean over N boots that counted SUM (Garwood, 1936). */
+/* Ends of the interval of a Poisson mean over N boots that counted SUM (Garwood, 1936); of many, by
+ * the normal distribution, since GSL's inverse does not converge there. */
 static double
 poisson_low(double sum, guint n, double tail)
 {
+    if (sum > POISSON_NORMAL) {
+        return (sum - gsl_cdf_ugaussian_Qinv(tail) * sqrt(sum)) / n;
+    }
     return sum > 0 ? gsl_cdf_chisq_Pinv(tail, 2 * sum) / 2 / n : 0;
 }
 
 static double
 poisson_high(double sum, guint n, double tail)
 {
+    if (sum > POISSON_NORMAL) {
+        return (sum + gsl_cdf_ugaussian_Qinv(tail) * sqrt(sum)) / n;
+    }
     return gsl_cdf_chisq_Qinv(tail, 2 * sum + 2) / 2 / n;
 }
 

@@ -78,16 +78,48 @@ count_ways(const unsigned int *ranks, gsize n, gsize k_max, gsize sums)
     return ways;
 }
 
+/* Without ties the ways are the same for all values: a thread keeps the last it counted. */
+typedef struct {
+    gsize n, k;
+    double *ways;
+} Kept;
+
+static void
+kept_free(gpointer data)
+{
+    g_free(((Kept *)data)->ways);
+    g_free(data);
+}
+
+/* As count_ways(), for the ranks 1 to N; not to be freed, and good until the next call. */
+static const double *
+count_plain_ways(gsize n, gsize k)
+{
+    static GPrivate private = G_PRIVATE_INIT(kept_free);
+    Kept *kept = g_private_get(&private);
+    if (kept == NULL) {
+        kept = g_new0(Kept, 1);
+        g_private_set(&private, kept);
+    }
+    if (kept->n != n || kept->k != k) {
+        g_autofree unsigned int *ranks = g_new(unsigned int, n);
+        for (gsize i = 0; i < n; i++) {
+            ranks[i] = (unsigned int)i + 1;
+        }
+        g_free(kept->ways);
+        *kept = (Kept){n, k, count_ways(ranks, n, k, n * (n + 1) / 2 + 1)};
+    }
+    return kept->ways;
+}
+
 /* Choosing the smaller side is less work. RANKS are doubled. */
 static double
-count_extreme(unsigned int *ranks, gsize n, gsize k, gboolean ties, double distance)
+count_extreme(const unsigned int *ranks, gsize n, gsize k, gboolean ties, double distance)
 {
     double scale = ties ? 2 : 1;
-    for (gsize i = 0; !ties && i < n; i++) {
-        ranks[i] /= 2;
-    }
     gsize sums = (ties ? 2 : 1) * n * (n + 1) / 2 + 1;
-    g_autofree double *ways = count_ways(ranks, n, k, sums);
+    g_autofree double *own = ties ? count_ways(ranks, n, k, sums) : NULL;
+    const double *ways = ties ? own : count_plain_ways(n, k);
     double middle = scale * (double)k * (double)(n + 1) / 2;
     double extreme = 0;
     for (gsize s = 0; s < sums; s++) {
@@ -152,11 +184,7 @@ res_ranktest_interval(gsize na, gsize nb, double asked, double *confidence)
         *confidence = asked;
         return (gsize)MAX(1.0, floor(rank));
     }
-    g_autofree unsigned int *ranks = g_new(unsigned int, n);
-    for (gsize i = 0; i < n; i++) {
-        ranks[i] = (unsigned int)i + 1;
-    }
-    g_autofree double *ways = count_ways(ranks, n, k, n * (n + 1) / 2 + 1);
+    const double *ways = count_plain_ways(n, k);
     double all = choose(n, k), below = 0;
     gsize first = k * (k + 1) / 2, rank = 0; /* the smallest rank sum */
     do {

@@ -32,9 +32,17 @@
 #define RES_VERDICT_APART_BOOTS 4     /* the bound for groups apart is below 1% from here on */
 #define RES_VERDICT_DISJOINT_PART 0.1 /* of the false alarms is for values that are not shared */
 
-/* A side's boots (ResRecord *), all of which carry metric LIKE. NULL with an error when a figure is
- * no figure. */
-ResSide *res_side_new(const GPtrArray *records, const ResMetric *like, GError **error);
+/* The metric LIKE's name in R, which is most often the AT-th; or NULL. */
+static inline const ResMetric *
+res_metric_at(const ResRecord *r, const ResMetric *like, guint at)
+{
+    const ResMetric *m = at < r->metrics->len ? g_ptr_array_index(r->metrics, at) : NULL;
+    return m != NULL && g_str_equal(m->name, like->name) ? m : res_record_metric(r, like->name);
+}
+
+/* A side's boots (ResRecord *), all of which carry metric LIKE, most often as the AT-th. NULL with
+ * an error when a figure is no figure. */
+ResSide *res_side_new(const GPtrArray *records, const ResMetric *like, guint at, GError **error);
 void res_side_free(ResSide *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResSide, res_side_free)
 
@@ -50,7 +58,5 @@ void res_verdict_set_relevant(ResComparison *c, const ResCalibrationEntry *calib
  * B may be NULL (quantiles over all boots: no drift). */
 void res_verdict_decide(ResComparison *c, const ResSide *a, const ResSide *b, double alpha,
                         unsigned int judged);
-/* "2%" of a, or "5" in the metric's unit: FALSE when it is neither. */
-gboolean res_relevant_parse(const char *text, double *value, gboolean *is_share);
 /* (max - min) / median; 0 when max is min, HUGE_VAL for a median of 0. */
 double res_verdict_spread(double min, double max, double median);

@@ -49,7 +49,7 @@ set_summary(ResSide *s)
 }
 
 ResSide *
-res_side_new(const GPtrArray *records, const ResMetric *like, GError **error)
+res_side_new(const GPtrArray *records, const ResMetric *like, guint at, GError **error)
 {
     g_autoptr(GPtrArray) sorted = g_ptr_array_new();
     g_ptr_array_extend(sorted, (GPtrArray *)records, NULL, NULL);
@@ -62,7 +62,7 @@ res_side_new(const GPtrArray *records, const ResMetric *like, GError **error)
     s->when_us = g_new(gint64, s->n);
     for (guint i = 0; i < s->n; i++) {
         const ResRecord *r = g_ptr_array_index(sorted, i);
-        const ResMetric *m = res_record_metric(r, like->name);
+        const ResMetric *m = res_metric_at(r, like, at);
         if (!check_figure(r, m, error)) {
             return NULL;
         }
