@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "results/json.h"
+
 void
 lab_json_string(JsonBuilder *b, const char *name, const char *value)
 {
@@ -34,10 +36,5 @@ char *
 lab_json_text(JsonBuilder *b)
 {
     g_autoptr(JsonNode) root = json_builder_get_root(b);
-    g_autoptr(JsonGenerator) generator = json_generator_new();
-
-    json_generator_set_root(generator, root);
-    json_generator_set_pretty(generator, TRUE);
-    g_autofree char *text = json_generator_to_data(generator, NULL);
-    return g_strconcat(text, "\n", NULL);
+    return res_json_text(root);
 }

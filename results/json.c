@@ -210,20 +210,23 @@ res_json_parse(const char *text, gsize len, gsize max, gboolean wide, ResJsonSta
     return root;
 }
 
-/* json-glib 1.6 writes 1e+20 as "1e+20.0", which no JSON reader takes: drops a ".0" behind an
- * exponent. */
-static void
-fix_exponents(GString *text)
+/* What json-glib 1.6 writes that no JSON reader takes: 1e+20 as "1e+20.0", and the control
+ * character 0x1f in a string as it is. */
+static GString *
+fix_text(const GString *text)
 {
+    GString *out = g_string_sized_new(text->len);
     gboolean quoted = FALSE, exponent = FALSE;
-    gsize to = 0;
     for (gsize at = 0; at < text->len; at++) {
         char c = text->str[at];
         if (quoted && c == '\\') {
-            text->str[to++] = c;
+            g_string_append_c(out, c);
             c = text->str[++at];
         } else if (c == '"') {
             quoted = !quoted;
+        } else if (quoted && c == 0x1f) {
+            g_string_append(out, "\\u001f");
+            continue;
         } else if (!quoted && c == 'e') {
             exponent = TRUE; /* true and false have no digits behind */
         } else if (!quoted && exponent && c == '.') {
@@ -232,9 +235,9 @@ fix_exponents(GString *text)
         } else if (!g_ascii_isdigit(c) && c != '+' && c != '-') {
             exponent = FALSE;
         }
-        text->str[to++] = c;
+        g_string_append_c(out, c);
     }
-    g_string_truncate(text, to);
+    return out;
 }
 
 char *
@@ -245,7 +248,7 @@ res_json_text(JsonNode *root)
     json_generator_set_pretty(generator, TRUE);
     json_generator_set_root(generator, root);
     json_generator_to_gstring(generator, text);
-    fix_exponents(text);
-    g_string_append_c(text, '\n');
-    return g_string_free(g_steal_pointer(&text), FALSE);
+    GString *fixed = fix_text(text);
+    g_string_append_c(fixed, '\n');
+    return g_string_free(fixed, FALSE);
 }

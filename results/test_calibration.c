@@ -101,8 +101,11 @@ static void
 test_json(void)
 {
     g_autoptr(GPtrArray) records = new_runs();
-    add_boot(records, "s1", 1, 3.25);
-    add_boot(records, "s1", 2, 4);
+    /* json-glib leaves this one control character as it is, and writes large numbers wrongly */
+    for (guint i = 0; i < 2; i++) {
+        g_free(add_boot(records, "s1", i, 3.25e20 + i * 1e20)->cell);
+        ((ResRecord *)g_ptr_array_index(records, i))->cell = g_strdup("a\x1f\x01\\\"b");
+    }
     g_autoptr(ResCalibration) c = res_calibration_new(records, 3, 0.01);
     g_autofree char *text = res_calibration_to_json(c);
     g_autoptr(GError) error = NULL;
