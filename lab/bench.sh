@@ -129,3 +129,13 @@ NOHZLAB_GUEST_DIR=$build/guest "$build/lab/bench_image" 5 >"$work/image.ms"
 printf 'image        %s ms to build one in an empty cache (median of 5)\n' "$(median "$work/image.ms")"
 
 "$build/results/bench_compare" 100 200 | awk '{ printf "compare      %s ms for two sets of 100 boots of 200 metrics\n", $1 }'
+
+# A set of 100 runs with 200 metrics each, in a store of STORE runs.
+reports=$work/reports
+if python3 lab/report_fixture.py "$reports" 100 200 "${STORE:-10000}" && "$build/nohzlab" reindex --state "$reports" >/dev/null; then
+    for format in html json kcidb; do
+        printf 'report       %s s for %s of 100 runs with 200 metrics, beside %d other runs\n' \
+            "$(seconds "$build/nohzlab" report --state "$reports" 20261207-000000-0007 --format $format -o "$work/report")" \
+            "$format" "${STORE:-10000}"
+    done
+fi

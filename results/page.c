@@ -37,6 +37,12 @@ cell_free(ResPageCell *c)
 }
 
 static void
+point_clear(gpointer point)
+{
+    g_free(((ResPagePoint *)point)->set);
+}
+
+static void
 history_free(ResPageHistory *h)
 {
     g_free(h->metric);
@@ -181,6 +187,29 @@ res_page_add_claim(ResPage *p, const char *name, const char *text, ResClaimVerdi
                     .low = low,
                     .high = high};
     g_ptr_array_add(p->claims, c);
+}
+
+ResPageHistory *
+res_page_add_history(ResPage *p, const char *metric, const char *cell, const char *unit,
+                     ResFidelity fidelity)
+{
+    ResPageHistory *h = g_new0(ResPageHistory, 1);
+    h->metric = g_strdup(metric);
+    h->cell = g_strdup(cell);
+    h->unit = g_strdup(unit);
+    h->fidelity = fidelity;
+    h->points = g_array_new(FALSE, FALSE, sizeof(ResPagePoint));
+    g_array_set_clear_func(h->points, point_clear);
+    g_ptr_array_add(p->history, h);
+    return h;
+}
+
+void
+res_page_add_point(ResPageHistory *h, const char *set, gint64 started_us, double median, double min,
+                   double max, guint boots, gboolean change)
+{
+    const ResPagePoint point = {g_strdup(set), started_us, median, min, max, boots, change};
+    g_array_append_val(h->points, point);
 }
 
 const ResRecord *

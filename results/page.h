@@ -93,6 +93,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResPage, res_page_free)
 void res_page_add_claim(ResPage *p, const char *name, const char *text, ResClaimVerdict verdict,
                         const char *reason, double value, double low, double high);
 
+/* Adds an empty history, and a point to it; sets in order of time. */
+ResPageHistory *res_page_add_history(ResPage *p, const char *metric, const char *cell,
+                                     const char *unit, ResFidelity fidelity);
+void res_page_add_point(ResPageHistory *h, const char *set, gint64 started_us, double median,
+                        double min, double max, guint boots, gboolean change);
+
 /* Fills latencies from the runs' evidence in STORE, as far as there is some that can be read;
  * files that can't be are named in remarks. */
 void res_page_load(ResPage *p, const ResStore *store);
