@@ -129,7 +129,7 @@ add_comparison(ResHtmlTable *t, const ResComparison *c, double scale)
     res_html_cell(t, "figure", change);
     res_html_cell(t, NULL, NULL);
     draw_change(t->out, c, scale);
-    res_html_cell(t, "figure", boots);
+    res_html_cell(t, "figure short", boots);
     res_html_cell(t, "short", res_fidelity_name(c->fidelity));
     res_html_row(t, "reason");
     g_string_append(t->out, "<td colspan=\"8\">");
@@ -191,9 +191,10 @@ res_page_html_comparison(GString *out, const ResPage *p)
     if (p->baseline == NULL) {
         return;
     }
-    g_string_append(out, "<section><h2>What changed</h2>\n<p>Baseline is set <code>");
+    g_string_append(out,
+                    "<section><h2>What changed</h2>\n<p>Baseline (A in the reasons) is set <code>");
     res_markup(out, ((const ResRecord *)g_ptr_array_index(p->baseline, 0))->set);
-    g_string_append(out, "</code>.</p>\n");
+    g_string_append(out, "</code>; this set is B.</p>\n");
     if (p->refused != NULL) {
         g_string_append(out, "<p class=\"verdict unsure\">Not compared: ");
         res_markup(out, p->refused);
