@@ -22,7 +22,7 @@ add_run(ResHtmlTable *t, const ResRecord *r, gboolean retried)
     g_autofree char *boot = g_strdup_printf("%u", r->boot);
     res_html_row(t, NULL);
     res_html_cell(t, "name", r->id);
-    res_html_cell(t, NULL, res_html_cell_name(r->cell));
+    res_html_cell(t, "cell", res_html_cell_name(r->cell));
     res_html_cell(t, "figure", boot);
     res_html_cell(t, "verdict-cell", NULL);
     res_html_badge(t->out,
