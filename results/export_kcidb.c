@@ -28,19 +28,17 @@ add_id(JsonBuilder *b, const char *member, const char *origin, const char *kind,
     res_json_string(b, member, text);
 }
 
-/* What the kernel of a run is known by; a run that failed early may not know. */
+/* What the kernel of a run is known by. */
 static const char *
 kernel_of(const ResRecord *r)
 {
-    const char *sha256 = g_hash_table_lookup(r->environment, "kernel.sha256");
-    return sha256 != NULL && sha256[0] != '\0' ? sha256 : "unknown";
+    return res_page_known(g_hash_table_lookup(r->environment, "kernel.sha256"));
 }
 
 static const char *
 release_of(const ResRecord *r)
 {
-    const char *release = g_hash_table_lookup(r->environment, "kernel.release");
-    return release != NULL && release[0] != '\0' ? release : "unknown";
+    return res_page_known(g_hash_table_lookup(r->environment, "kernel.release"));
 }
 
 static void
@@ -145,8 +143,9 @@ add_environment(JsonBuilder *b, const ResRecord *r)
     GHashTableIter iter;
     gpointer key, value;
     g_autoptr(GPtrArray) keys = g_ptr_array_new();
-    g_autofree char *comment = g_strdup_printf("platform %s, clock %s, fidelity %s", r->platform,
-                                               r->clock, res_fidelity_name(r->fidelity));
+    g_autofree char *comment =
+        g_strdup_printf("platform %s, clock %s, fidelity %s", res_page_known(r->platform),
+                        res_page_known(r->clock), res_fidelity_name(r->fidelity));
     json_builder_set_member_name(b, "environment");
     json_builder_begin_object(b);
     add_plain(b, "comment", comment);

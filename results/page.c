@@ -255,6 +255,12 @@ res_page_comparison_sentence(const ResPage *p)
         head, against, all, worse, better, same, unknown);
 }
 
+const char *
+res_page_known(const char *value)
+{
+    return value != NULL && value[0] != '\0' ? value : "unknown";
+}
+
 char *
 res_page_run_name(const ResRecord *r)
 {

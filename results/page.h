@@ -109,5 +109,7 @@ const ResRecord *res_page_first(const ResPage *p);
 void res_page_span(const ResPage *p, gint64 *started_us, gint64 *ended_us);
 /* "Worse: 2 of 14 metrics ...": the comparison in one sentence; NULL without a baseline. g_free. */
 char *res_page_comparison_sentence(const ResPage *p);
+/* VALUE, or "unknown" where a record has "": it failed before it knew, or was not told. */
+const char *res_page_known(const char *value);
 /* "variant=none, boot 2", "boot 0": a run of P for people. g_free. */
 char *res_page_run_name(const ResRecord *r);

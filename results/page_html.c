@@ -166,7 +166,8 @@ add_facts(GString *out, const ResPage *p)
     g_autofree char *when = g_strdup_printf("%s to %s", from, to);
     g_autofree char *runs =
         g_strdup_printf("%u done of %u", p->outcomes[RES_OUTCOME_DONE], p->records->len);
-    g_autofree char *lab = g_strdup_printf("%s, clock %s", first->platform, first->clock);
+    g_autofree char *lab = g_strdup_printf("%s, clock %s", res_page_known(first->platform),
+                                           res_page_known(first->clock));
     g_autofree char *fidelity = g_strdup_printf("%s: %s", res_fidelity_name(first->fidelity),
                                                 fidelity_meaning(first->fidelity));
     g_string_append(out, "<dl class=\"facts\">");
