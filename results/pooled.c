@@ -4,7 +4,7 @@
 #include <gsl/gsl_combination.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -174,12 +174,11 @@ draw(const ResPooled *p, gsl_rng *rng, gsize first, gsize n, gsize *boots, doubl
     return quantile_of(p, boots, n, q);
 }
 
-/* The OUT-th value from the end of N, at which LOW tells the lower end. */
+/* The OUT-th value from the lower end of N (LOW), or from the upper. */
 static double
 end_of(double *values, gsize n, gsize out, gboolean low)
 {
-    gsl_sort(values, 1, n);
-    return values[low ? out : n - 1 - out];
+    return gsl_stats_select(values, 1, n, low ? out : n - 1 - out);
 }
 
 /* The middle CONFIDENCE of what is drawn. A quantile at the limit may be anywhere above. */
