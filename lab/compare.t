@@ -10,7 +10,7 @@ run() {
     echo report >"$state/state/runs/$1/report.txt"
     cat >"$state/state/runs/$1/record.json" <<END
 {"boot": 0, "cell": "variant=$3", "clock": "icount", "detail": "", "ended_us": 2, "environment": {
-"qemu.version": "$5", "seed": "$1", "guest.cmdline": "v=$3"}, "evidence": ["report.txt"],
+"qemu.version": "$5", "kernel.sha256": "1", "seed": "$1", "guest.cmdline": "v=$3"}, "evidence": ["report.txt"],
 "fidelity": "instructions", "id": "$1", "message": "", "metrics": [{"direction": "lower",
 "evidence": "report.txt", "fidelity": "instructions", "max": $4, "min": $4, "name": "invalid.per_call",
 "samples": 1, "unit": "insns", "value": $4}], "notes": [], "outcome": "done", "parameters": {

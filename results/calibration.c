@@ -150,7 +150,9 @@ largest_groups(const GPtrArray *records)
     GHashTable *largest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, unref);
     for (guint i = 0; i < records->len; i++) {
         ResRecord *r = g_ptr_array_index(records, i);
-        if (r->outcome != RES_OUTCOME_DONE || r->fidelity == RES_FIDELITY_FUNCTIONAL) {
+        /* of an unknown kernel nobody knows whether it is the same */
+        if (r->outcome != RES_OUTCOME_DONE || r->fidelity == RES_FIDELITY_FUNCTIONAL ||
+            !g_hash_table_contains(r->environment, "kernel.sha256")) {
             continue;
         }
         char *identity = identity_of(r);

@@ -39,8 +39,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResCalibration, res_calibration_free)
 /*
  * From all RECORDS (ResRecord *, of any profiles; those not done are left out): runs are A/A when
  * profile, cell, parameters (but for how many boots, and in which order), kernel and environment
- * are the same; of several such groups of one cell the one with the most boots is taken. Metrics of
- * fewer than 2 boots are left out, and so are those of fidelity functional.
+ * are the same and the kernel is known by its hash; of several such groups of one cell the one with
+ * the most boots is taken. Metrics of fewer than 2 boots are left out, and so are those of fidelity
+ * functional.
  */
 ResCalibration *res_calibration_new(const GPtrArray *records, unsigned int boots_a_side,
                                     double alpha);
