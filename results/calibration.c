@@ -2,6 +2,8 @@
 #include "results/calibration.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +13,11 @@
 #include "results/ranktest.h"
 #include "results/verdict.h"
 
-#define RANK_EFFICIENCY (3 / G_PI) /* of the rank test against the t test, normal distribution */
+#define RANK_EFFICIENCY (3 / G_PI) /* of the rank test against the t test, many normal values */
+#define TRIED_BOOTS 30             /* up to here the rank test is exact, and tried out */
+#define DRAWS 2000
+#define STEPS_MAX 20.0
+#define STEPS_ERROR 0.01
 #define SD_TAIL 0.05
 #define SET_BOOTS_MIN 5 /* the median of fewer boots says little of its set */
 
@@ -43,19 +49,62 @@ res_calibration_empty(void)
     return c;
 }
 
+/* How often the rank test finds a shift of so many standard deviations, over DRAWS pairs of normal
+ * sides in VALUES. */
+static double
+power_of(double shift, const double *values, gsize n, double alpha)
+{
+    g_autofree double *b = g_new(double, n);
+    guint found = 0;
+    for (guint i = 0; i < DRAWS; i++) {
+        const double *a = values + 2 * n * i;
+        for (gsize k = 0; k < n; k++) {
+            b[k] = a[n + k] + shift;
+        }
+        found += res_ranktest(a, n, b, n).p <= alpha;
+    }
+    return (double)found / DRAWS;
+}
+
+/* In standard deviations. Of few boots the rank test is less efficient than its limit says, so it
+ * is tried out. */
+static double
+steps_by_trial(gsize n, double alpha)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    g_autofree double *values = g_new(double, DRAWS * 2 * n);
+    for (gsize i = 0; i < DRAWS * 2 * n; i++) {
+        values[i] = gsl_ran_ugaussian(rng);
+    }
+    gsl_rng_free(rng);
+    double low = 0, high = STEPS_MAX;
+    while (high - low > STEPS_ERROR) {
+        double middle = (low + high) / 2;
+        if (power_of(middle, values, n, alpha) < RES_CALIBRATION_POWER) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high;
+}
+
+static double
+steps_by_limit(double n, double alpha)
+{
+    double df = 2 * n - 2;
+    return (gsl_cdf_tdist_Qinv(alpha / 2, df) + gsl_cdf_tdist_Pinv(RES_CALIBRATION_POWER, df)) *
+           sqrt(2 / n / RANK_EFFICIENCY);
+}
+
 double
-res_calibration_detectable(double sd, unsigned int boots_a_side, double alpha)
+res_calibration_steps(unsigned int boots_a_side, double alpha)
 {
     if (boots_a_side < res_ranktest_needed(alpha)) {
         return HUGE_VAL;
     }
-    if (!(sd > 0)) {
-        return 0;
-    }
-    double n = boots_a_side, df = 2 * n - 2;
-    double steps =
-        gsl_cdf_tdist_Qinv(alpha / 2, df) + gsl_cdf_tdist_Pinv(RES_CALIBRATION_POWER, df);
-    return steps * sd * sqrt(2 / n / RANK_EFFICIENCY);
+    return boots_a_side <= TRIED_BOOTS ? steps_by_trial(boots_a_side, alpha)
+                                       : steps_by_limit(boots_a_side, alpha);
 }
 
 const ResCalibrationEntry *
@@ -230,7 +279,7 @@ split_sets(const GPtrArray *runs, const ResMetric *like, GArray *all, Sets *sets
 }
 
 static ResCalibrationEntry *
-entry_new(const GPtrArray *runs, const ResMetric *m, unsigned int boots_a_side, double alpha)
+entry_new(const GPtrArray *runs, const ResMetric *m, double steps)
 {
     const ResRecord *first = g_ptr_array_index(runs, 0);
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(double));
@@ -261,7 +310,7 @@ entry_new(const GPtrArray *runs, const ResMetric *m, unsigned int boots_a_side, 
         e->between = (sets.highest - sets.lowest) / middle;
         e->relevant = e->between;
     }
-    e->detectable = res_calibration_detectable(e->sd_high, boots_a_side, alpha);
+    e->detectable = isfinite(steps) ? steps * e->sd_high : HUGE_VAL;
     return e;
 }
 
@@ -292,6 +341,7 @@ res_calibration_new(const GPtrArray *records, unsigned int boots_a_side, double 
     gpointer group;
     c->boots_a_side = boots_a_side;
     c->alpha = alpha;
+    double steps = g_hash_table_size(groups) > 0 ? res_calibration_steps(boots_a_side, alpha) : 0;
     g_hash_table_iter_init(&iter, groups);
     while (g_hash_table_iter_next(&iter, NULL, &group)) {
         g_autoptr(GPtrArray) runs = g_ptr_array_new();
@@ -300,9 +350,8 @@ res_calibration_new(const GPtrArray *records, unsigned int boots_a_side, double 
         const ResRecord *first = g_ptr_array_index(runs, 0);
         for (guint i = 0; runs->len > 1 && i < first->metrics->len; i++) {
             const ResMetric *m = g_ptr_array_index(first->metrics, i);
-            ResCalibrationEntry *e = m->fidelity != RES_FIDELITY_FUNCTIONAL
-                                         ? entry_new(runs, m, boots_a_side, alpha)
-                                         : NULL;
+            ResCalibrationEntry *e =
+                m->fidelity != RES_FIDELITY_FUNCTIONAL ? entry_new(runs, m, steps) : NULL;
             if (e != NULL) {
                 g_ptr_array_add(c->entries, e);
             }
