@@ -24,7 +24,8 @@ res_latency_fail(GError **error, int code, const char *format, ...)
     va_start(args, format);
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    g_set_error_literal(error, RES_LATENCY_ERROR, code, what);
+    g_autofree char *valid = g_utf8_make_valid(what, -1); /* it may hold a line of the file */
+    g_set_error_literal(error, RES_LATENCY_ERROR, code, valid);
     return FALSE;
 }
 
@@ -143,8 +144,9 @@ res_latency_note(ResLatency *c, const char *format, ...)
     }
     va_list args;
     va_start(args, format);
-    g_ptr_array_add(c->notes, g_strdup_vprintf(format, args));
+    g_autofree char *note = g_strdup_vprintf(format, args);
     va_end(args);
+    g_ptr_array_add(c->notes, g_utf8_make_valid(note, -1));
 }
 
 static gboolean
@@ -237,6 +239,10 @@ res_latency_check(const ResLatency *c, GError **error)
 gboolean
 res_latency_scale(ResLatency *c, gint64 resolution_ns, GError **error)
 {
+    /* first, or what is no latency overflows */
+    if (!res_latency_check(c, error)) {
+        return FALSE;
+    }
     for (guint i = 0; i < c->threads->len; i++) {
         ResLatencyThread *t = g_ptr_array_index(c->threads, i);
         t->min_ns *= resolution_ns;

@@ -277,6 +277,13 @@ test_oslat(void)
     assert_refused(threshold, strlen(threshold), "oslat", RES_LATENCY_ERROR_INCOMPLETE,
                    "Trace threshold (5 us) triggered on cpu 0");
 
+    static const char huge[] =
+        "{\"cmdline\":\"oslat\",\"num_threads\":1,\"thread\":{\"0\":{\"cpu\":3,"
+        "\"min\":72222222222222221,\"avg\":1,\"max\":9,\"histogram\":{\"1\":4}}}}";
+    assert_refused(huge, strlen(huge), "oslat", RES_LATENCY_ERROR_CLOCK, "thread 0 (CPU 3)");
+    static const char latin1[] = "oslat: Trace threshold (5 us) on cpu 0 \xb1\n";
+    assert_refused(latin1, strlen(latin1), "oslat", RES_LATENCY_ERROR_INCOMPLETE, "threshold -T");
+
     /* with -W 100 the figures of JSON are ns, though the histogram is us */
     static const char fine[] =
         "{\"cmdline\":\"oslat -W 100 -b 8\",\"num_threads\":1,\"thread\":{\"0\":{\"cpu\":3,"
