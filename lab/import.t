@@ -100,7 +100,7 @@ ok "a name with codes in it" lab 2 import --profile "$(printf 'a\033[31m')" $f/o
 ok "only the one good run of these was stored" test "$(ls "$runs" | wc -l)" -eq $((before + 1))
 
 # A record of another lab: itself, with its evidence, once.
-id=$(ls "$runs" | head -n 1)
+id=$unknown
 other=$state/other
 mkdir -p "$other/runs"
 cp -r "$runs/$id" "$other/lab-a"
