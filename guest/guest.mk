@@ -2,7 +2,7 @@
 # Programs that run inside the guest: static, libc only, never sanitized (they are PID 1 and measured loops).
 GUEST_PROGRAMS := $(B)/guest/init $(B)/guest/syscall-loop
 # For tests of how a run takes a guest that misbehaves; no image ships it unless a test asks.
-GUEST_TEST_PROGRAMS := $(B)/guest/misbehave
+GUEST_TEST_PROGRAMS := $(B)/guest/misbehave $(B)/guest/kill-runs
 
 # Parts that are tested on the host, too (guest/test_*.c), and so are built both ways.
 GUEST_PURE := word job own_lines cpus interrupts steady
@@ -11,6 +11,7 @@ guest_static = $(patsubst %,$(B)/guest/static/%.o,$(1))
 $(B)/guest/init: $(call guest_static,init word job own_lines collect cpus facts lab_host port power setup workload)
 $(B)/guest/syscall-loop: $(call guest_static,syscall_loop loops steady interrupts cpus word)
 $(B)/guest/misbehave: $(call guest_static,misbehave)
+$(B)/guest/kill-runs: $(call guest_static,kill_runs)
 $(GUEST_PROGRAMS) $(GUEST_TEST_PROGRAMS):
 	$(call say,GUEST,$@)
 	$(Q)$(CC) -static -o $@ $^

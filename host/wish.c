@@ -32,6 +32,16 @@ host_wish_free(HostWish *w)
     g_free(w);
 }
 
+HostWish *
+host_wish_from_sets(const HostCpuset *housekeeping, const HostCpuset *isolated)
+{
+    HostWish *w = wish_new();
+
+    hwloc_bitmap_copy(w->housekeeping, housekeeping);
+    hwloc_bitmap_copy(w->isolated, isolated);
+    return w;
+}
+
 static void
 housekeeping_is_the_rest(HostWish *w, unsigned int ncpus)
 {
@@ -94,7 +104,8 @@ typedef struct {
 } Reader;
 
 /* [host] keys of profiles that say nothing of a partition. */
-static const char *const other_keys[] = {"platform", "clock", "cpus", "cmdline", NULL};
+static const char *const other_keys[] = {"platform", "clock", "cpus", "cmdline",
+                                         "observe",  "tune",  NULL};
 static const char *const our_keys[] = {"housekeeping", "isolated", "nohz_full",
                                        "rcu_nocbs",    "isolcpus", NULL};
 

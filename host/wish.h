@@ -24,5 +24,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostWish, host_wish_free)
  * of [host] that only profiles use are passed over; any other unknown key is an error.
  */
 HostWish *host_wish_from_file(const char *file, unsigned int ncpus, GError **error);
+/* Of sets that are known; no kernel parameter is asked for. */
+HostWish *host_wish_from_sets(const HostCpuset *housekeeping, const HostCpuset *isolated);
 /* What can't be understood is left out: host_cmdline_lint() tells of it. */
 HostWish *host_wish_from_cmdline(const char *cmdline, unsigned int ncpus);

@@ -162,6 +162,8 @@ make_job(const LabBox *b, GError **error)
     }
     g_string_append_printf(job, "workload " WORKLOAD " %" G_GUINT64_FORMAT "\n",
                            b->workload.timeout_s);
+    if (g_getenv(LAB_BOX_WRAPPER_ENV))
+        job_argument(job, LAB_BOX_WRAPPER);
     for (gsize i = 0; i < G_N_ELEMENTS(argv); i++)
         job_argument(job, argv[i]);
     g_string_append_printf(

@@ -38,5 +38,31 @@ ok "a guest that panics in the box" lab 1 run --set guest.cmdline=rdinit=/nowher
 ok "... is the guest's failure, inside the box" sh -c "grep -q 'box' '$out' && grep -q 'boot: panic' '$out'"
 ok "a box that panics" lab 1 run --set host.cmdline=rdinit=/nowhere profiles/lab-host.ini
 ok "... is the lab host's failure" grep -q 'box-panic' "$out"
+
+# nohzlab in the box, where it may set the machine it runs on, is killed at each step of a run.
+cat >"$state/killed.ini" <<'END'
+[main]
+summary = a run that is killed at each step, then one that is not
+boots = 1
+[host]
+platform = box
+cpus = 2
+housekeeping = 0
+isolated = 1
+tune = yes
+[guest]
+pin = 1
+emulatorpin = 0
+boot_timeout = 120s
+[workload cyclictest]
+cpu = 0
+loops = 100
+histogram = 1s
+END
+NOHZLAB_BOX_WRAPPER=$(realpath "$B/guest/kill-runs")
+export NOHZLAB_BOX_WRAPPER
+ok "nohzlab killed at every step of a run, in the box" lab 0 run "$state/killed.ini"
+unset NOHZLAB_BOX_WRAPPER
+ok "... and each time the next one put all right" grep -q "put right each time" "$NOHZLAB_STATE"/runs/*/box-output.txt
 ok "no guest is left" test -z "$(guests)"
 done_testing

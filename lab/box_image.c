@@ -79,6 +79,8 @@ add_programs(Collection *c, const GPtrArray *programs)
     static const char *const guest[] = {"init", "syscall-loop"};
 
     add(c, self, LAB_BOX_NOHZLAB, 0755);
+    if (g_getenv(LAB_BOX_WRAPPER_ENV))
+        add(c, g_getenv(LAB_BOX_WRAPPER_ENV), LAB_BOX_WRAPPER, 0755);
     for (gsize i = 0; i < G_N_ELEMENTS(guest); i++) {
         g_autofree char *from = g_build_filename(dir, guest[i], NULL);
         g_autofree char *to = g_build_filename(LAB_BOX_GUEST_DIR, guest[i], NULL);

@@ -19,6 +19,9 @@ LabImage *lab_box_image_prepare(const char *kernel, const GPtrArray *programs,
 
 /* Where the box keeps things. */
 #define LAB_BOX_NOHZLAB "/usr/bin/nohzlab"
+/* For tests: a static program that gets nohzlab's command line in the box, and runs it. */
+#define LAB_BOX_WRAPPER_ENV "NOHZLAB_BOX_WRAPPER"
+#define LAB_BOX_WRAPPER "/usr/bin/nohzlab-wrapper"
 #define LAB_BOX_GUEST_DIR "/usr/libexec/nohzlab"
 #define LAB_BOX_STATE "/var/lib/nohzlab"
 /* What libvirt learns of QEMU: below the state folder, and in this machine's cache for the next

@@ -73,6 +73,8 @@ typedef struct {
     char *platform_why; /* of platform auto, once it is settled; NULL before */
     LabClock clock;
     guint64 host_cpus; /* box only */
+    gboolean
+        tune; /* metal and box: set at run time what of the partition can be, and put it back */
     char *observe; /* metal and box: what watches the lab host while workloads run: "auto", "yes"
                       (everything), "no", or observers by name, with commas */
     LabPartition host, guest;

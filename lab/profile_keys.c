@@ -67,6 +67,11 @@ static const LabKey keys[] = {
      "wall clock, or virtual time that counts instructions (box and bare)", MAIN(clock)},
     {"host", "cpus", LAB_TYPE_UINT, "4", "1..255", "CPUs of the emulated lab host (box)",
      MAIN(host_cpus)},
+    {"host", "tune", LAB_TYPE_BOOL, "no", NULL,
+     "set what of the partition can be had at run time (nohzlab host apply) for each run, and put "
+     "it "
+     "back (metal and box)",
+     MAIN(tune)},
     {"host", "observe", LAB_TYPE_OBSERVE, "auto",
      "auto|yes|no|exits|timers|foreign|interrupts|ticks|targets",
      "what watches the lab host while workloads run (metal and box); yes: all of them; auto: all "

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/error.h"
 #include "host/reaper.h"
@@ -28,9 +30,18 @@ lab_run_reap(LabRun *run)
     run->reaping = TRUE;
 }
 
+/* For tests of what a kill -9 leaves: this process ends here. */
+static void
+maybe_die(const char *step)
+{
+    if (g_strcmp0(g_getenv("NOHZLAB_DIE_AT"), step) == 0)
+        kill(getpid(), SIGKILL);
+}
+
 void
 lab_run_enter(LabRun *run, LabStep step, const char *what)
 {
+    maybe_die(lab_step_name(step));
     g_debug("%s: %s%s%s", run->name ? run->name : run->record->id, lab_step_name(step),
             what ? " " : "", what ? what : "");
     if (step == LAB_STEP_END)
@@ -178,6 +189,16 @@ choose_machine(LabRun *run, GError **error)
     return run->machine != NULL;
 }
 
+static gboolean
+tune_host(LabRun *run, GError **error)
+{
+    if (run->params->platform != LAB_PLATFORM_METAL || !run->params->tune)
+        return TRUE;
+    run->tuning = lab_tuning_apply(run->session, run->params, run->record, error);
+    maybe_die("tuned");
+    return run->tuning != NULL;
+}
+
 void
 lab_run_start(LabRun *run)
 {
@@ -186,7 +207,8 @@ lab_run_start(LabRun *run)
 
     run->record->started_us = g_get_real_time();
     lab_run_enter(run, LAB_STEP_START, NULL);
-    if (!choose_machine(run, &error) || !run_set_up(run, &spec, &error)) {
+    if (!choose_machine(run, &error) || !tune_host(run, &error) ||
+        !run_set_up(run, &spec, &error)) {
         lab_run_fail_error(run, error);
         return;
     }
@@ -271,6 +293,8 @@ on_destroyed(GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, 
         lab_record_fail(run->record, RES_OUTCOME_CANCELLED, "", "cancelled");
     g_clear_pointer(&run->load, lab_load_stop);
     g_clear_pointer(&run->observe, lab_observe_free);
+    if (run->tuning)
+        lab_tuning_undo(g_steal_pointer(&run->tuning), run->record);
     collect_evidence(run);
     if (run->stopped && run->end == HOST_GUEST_FAILED &&
         run->record->outcome == RES_OUTCOME_INFRA &&

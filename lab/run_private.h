@@ -9,6 +9,7 @@
 #include "lab/machine.h"
 #include "lab/observe.h"
 #include "lab/run.h"
+#include "lab/tuning.h"
 #include "results/report.h"
 
 /* Details of infra failures that another try may not meet again. */
@@ -35,6 +36,7 @@ struct LabRun {
     ResReport *report;
     HostGuest *guest;
     guint timer;         /* of the current step */
+    LabTuning *tuning;   /* of the lab host, or NULL */
     LabLoad *load;       /* of the current workload, or NULL */
     LabObserve *observe; /* NULL: nothing is watched */
     gboolean starting, reaping, ending, stopped, console_closed, report_closed, cancelled;

@@ -10,12 +10,15 @@
 
 #include "host/error.h"
 #include "host/guest.h"
+#include "host/knobs.h"
 #include "host/kvm.h"
 #include "host/observe.h"
 #include "host/reaper.h"
 #include "lab/files.h"
 
 #define GUESTS_FILE "guests"
+#define KNOBS_FILE "knobs"
+#define MACHINE_LOCK "machine" /* folder of the lock of who may change the machine */
 #define MAKING_PREFIX "new-"
 #define MAKING_S 60 /* longer than making a folder takes */
 
@@ -24,6 +27,7 @@ struct LabSession {
     char *run_dir;
     char *cache_dir;
     int lock_fd;
+    int machine_fd; /* lock on changing this machine, -1: not held */
     unsigned int guests;
     GPtrArray *reaped;
     HostKvmState kvm;
@@ -70,6 +74,25 @@ lock_take(const char *dir)
     return fd;
 }
 
+/* FALSE: something could not be put back, so the journal has to stay. */
+static gboolean
+put_back(const char *dir, GPtrArray *lines)
+{
+    g_autofree char *journal = g_build_filename(dir, KNOBS_FILE, NULL);
+    g_autoptr(GPtrArray) restored =
+        g_ptr_array_new_with_free_func((GDestroyNotify)host_restore_line_free);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(HostRoot) root = host_root_open(NULL, &error);
+    gboolean ok = root && host_knobs_recover(root, journal, restored, &error);
+
+    for (guint i = 0; i < restored->len; i++)
+        g_ptr_array_add(lines, g_strdup_printf("of a nohzlab that was killed: %s",
+                                               ((HostRestoreLine *)restored->pdata[i])->message));
+    if (!ok)
+        g_ptr_array_add(lines, g_strdup_printf("%s: %s", journal, error->message));
+    return ok;
+}
+
 static void
 reap_one(const char *dir, GPtrArray *lines)
 {
@@ -88,7 +111,8 @@ reap_one(const char *dir, GPtrArray *lines)
                     g_strdup_printf("ended guest %s, left by a nohzlab that was killed", *name));
         }
     }
-    lab_remove_tree(dir);
+    if (put_back(dir, lines))
+        lab_remove_tree(dir);
     close(fd);
 }
 
@@ -147,7 +171,7 @@ lab_session_open(const LabSessionConfig *config, GError **error)
     g_autofree char *state = config->state_dir ? g_strdup(config->state_dir) : lab_state_dir();
     g_autoptr(LabSession) s = g_new0(LabSession, 1);
 
-    s->lock_fd = -1;
+    s->lock_fd = s->machine_fd = -1;
     s->reaped = g_ptr_array_new_with_free_func(g_free);
     s->token = g_strdup_printf("%08x", g_random_int());
     lab_session_reap(root, s->reaped);
@@ -182,8 +206,12 @@ lab_session_close(LabSession *s)
         return;
     g_clear_pointer(&s->conn, host_conn_close);
     g_clear_pointer(&s->store, res_store_free);
-    if (s->run_dir)
+    /* A journal that is left is of a setting that could not be put back: the next session tries. */
+    g_autofree char *knobs = s->run_dir ? g_build_filename(s->run_dir, KNOBS_FILE, NULL) : NULL;
+    if (knobs && !g_file_test(knobs, G_FILE_TEST_EXISTS))
         lab_remove_tree(s->run_dir);
+    if (s->machine_fd >= 0)
+        close(s->machine_fd);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
     g_ptr_array_unref(s->reaped);
@@ -251,4 +279,20 @@ lab_session_guest_name(LabSession *s, GError **error)
     }
     s->guests++;
     return g_steal_pointer(&name);
+}
+
+char *
+lab_session_knobs_journal(LabSession *s, GError **error)
+{
+    g_autofree char *root = run_root();
+    g_autofree char *dir = g_build_filename(root, MACHINE_LOCK, NULL);
+
+    if (s->machine_fd < 0 && g_mkdir_with_parents(dir, 0700) == 0)
+        s->machine_fd = lock_take(dir);
+    if (s->machine_fd < 0) {
+        g_set_error(error, HOST_KNOB_ERROR, HOST_KNOB_ERROR_BUSY,
+                    "another nohzlab has set this machine for its run (lock %s/lock)", dir);
+        return NULL;
+    }
+    return g_build_filename(s->run_dir, KNOBS_FILE, NULL);
 }

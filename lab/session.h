@@ -44,6 +44,11 @@ HostKvmState lab_session_kvm(LabSession *s, const char **detail);
  */
 char *lab_session_guest_name(LabSession *s, GError **error);
 
-/* Ends guests of dead sessions below RUN_ROOT and removes their folders; LINES (char *) tells of
- * each. */
+/* Where the settings of the running kernel that this session changes are journalled; a dead
+ * session's are put back by the next. One session at a time may change any: the first call takes
+ * the machine, until the session's end, or fails with HOST_KNOB_ERROR_BUSY. g_free it. */
+char *lab_session_knobs_journal(LabSession *s, GError **error);
+
+/* Puts back the settings of dead sessions below RUN_ROOT, ends their guests and removes their
+ * folders; LINES (char *) tells of each. */
 void lab_session_reap(const char *run_root, GPtrArray *lines);
