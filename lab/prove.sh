@@ -17,8 +17,8 @@ if [ "${1:-}" = --one ]; then
     esac
     # GLib bails out at a failed assertion: the end of that program, not of all tests.
     sed 's/^Bail out!/# &/' "$log"
-    # prove tells which test failed, but not the words beside it.
-    grep -E '^(not ok|Bail out!)' "$log" | sed "s|^|# $test: |" >&2 || :
+    # prove tells which test failed, but not the words beside it; they are told again at the end.
+    grep -E '^(not ok|Bail out!)' "$log" | sed "s|^|# $test: |" | tee -a "$B/tap/failed" >&2 || :
     exit $status
 fi
 
@@ -41,4 +41,5 @@ if [ -n "$skips" ]; then
 else
     echo 'Nothing was skipped.'
 fi
+[ ! -s "$B/tap/failed" ] || sed 's/^# /Failed: /' "$B/tap/failed"
 exit $status

@@ -20,7 +20,9 @@ ok() {
     if "$@" >"$state/ok.log" 2>&1; then
         echo "ok $count - $name"
     else
-        echo "not ok $count - $name"
+        # The last line that was said goes beside the name: often it is all that a log keeps.
+        said=$(cat "$state/ok.log" "$out" "$err" 2>/dev/null | grep -E '^(Not held|exit code|nohzlab: |error|infra|die)' | tail -n 1)
+        echo "not ok $count - $name${said:+: $said}"
         sed 's/^/# /' "$state/ok.log" >&2
         for file in "$out" "$err"; do
             [ -f "$file" ] && sed "s|^|# ${file##*/}: |" "$file" | head -n 40 >&2

@@ -268,7 +268,7 @@ test_exit_codes(gconstpointer data G_GNUC_UNUSED)
         {{RES_OUTCOME_DONE, RES_OUTCOME_DONE, RES_OUTCOME_DONE},
          "loop.per_call == 11",
          LAB_EXIT_NOT_HELD,
-         "Not held: 1 of 1 expectations failed."},
+         "Not held: 1 of 1 expectations failed (e: 10)."},
         {{RES_OUTCOME_DONE, RES_OUTCOME_DONE, RES_OUTCOME_DONE},
          "loop.none == 11",
          LAB_EXIT_NOT_HELD,

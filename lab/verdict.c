@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab/verdict.h"
 
+#include <math.h>
 #include <string.h>
 
 #define EXPECT_PREFIX                                                                              \
@@ -301,6 +302,24 @@ lab_verdict_exit_code(const LabVerdict *v)
     return LAB_EXIT_HELD;
 }
 
+/* " (NAME: FIGURE, NAME: FIGURE)" of those that failed: the one line that many will read. */
+static char *
+failed_names(const LabVerdict *v)
+{
+    g_autoptr(GString) names = g_string_new("");
+
+    for (guint i = 0; i < v->expectations->len; i++) {
+        const LabVerdictExpectation *e = v->expectations->pdata[i];
+        if (!e->result || e->result->verdict != LAB_EXPECT_FAILS)
+            continue;
+        g_string_append_printf(names, "%s%s", names->len ? "; " : " (", e->name);
+        if (!isnan(e->result->value))
+            g_string_append_printf(names, ": %.4g", e->result->value);
+    }
+    g_string_append_c(names, ')');
+    return g_string_free(g_steal_pointer(&names), FALSE);
+}
+
 char *
 lab_verdict_sentence(const LabVerdict *v)
 {
@@ -316,10 +335,12 @@ lab_verdict_sentence(const LabVerdict *v)
     if (v->expectations->len == 0)
         return g_strdup_printf("%s: this profile claims nothing.%s",
                                done ? "Measured" : "No figures", runs);
-    if (t.failed)
-        return g_strdup_printf("Not held: %u of %u expectations failed%s.%s", t.failed,
-                               v->expectations->len, t.unknown ? ", others can't be told" : "",
-                               runs);
+    if (t.failed) {
+        g_autofree char *names = failed_names(v);
+        return g_strdup_printf("Not held: %u of %u expectations failed%s%s.%s", t.failed,
+                               v->expectations->len, names,
+                               t.unknown ? ", others can't be told" : "", runs);
+    }
     if (t.unknown)
         return g_strdup_printf("Cannot tell: %u of %u expectations could not be decided.%s",
                                t.unknown, v->expectations->len, runs);
