@@ -2,11 +2,13 @@
 #include "host/guest.h"
 
 #include <errno.h>
+#include <libvirt/libvirt-qemu.h>
 #include <libvirt/virterror.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/error.h"
@@ -182,6 +184,58 @@ host_guest_destroy(HostGuest *g, GAsyncReadyCallback done, gpointer data)
 
     g_task_set_task_data(task, g, NULL);
     g_task_run_in_thread(task, destroy_in_thread);
+}
+
+/* --- registers --- */
+
+static void
+registers_in_thread(GTask *task, gpointer source G_GNUC_UNUSED, gpointer domain,
+                    GCancellable *cancel G_GNUC_UNUSED)
+{
+    char *text = NULL;
+
+    if (virDomainQemuMonitorCommand(domain, "info registers -a", &text,
+                                    VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP) == 0) {
+        g_task_return_pointer(task, text, free);
+        return;
+    }
+    GError *error = NULL;
+    host_error_set_libvirt(&error, "QEMU does not tell its registers");
+    g_task_return_error(task, error);
+}
+
+static void
+domain_unref(gpointer domain)
+{
+    virDomainFree(domain);
+}
+
+void
+host_guest_registers(HostGuest *g, GAsyncReadyCallback done, gpointer data)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, NULL, done, data);
+
+    virDomainRef(g->domain);
+    g_task_set_task_data(task, g->domain, domain_unref);
+    g_task_run_in_thread(task, registers_in_thread);
+}
+
+char *
+host_guest_registers_finish(GAsyncResult *result, GError **error)
+{
+    return g_task_propagate_pointer(G_TASK(result), error);
+}
+
+gboolean
+host_guest_cpu_time(const HostGuest *g, guint64 *ns)
+{
+    clockid_t clock;
+    struct timespec t;
+
+    if (g->pid == 0 || clock_getcpuclockid(g->pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return FALSE;
+    *ns = (guint64)t.tv_sec * G_GUINT64_CONSTANT(1000000000) + (guint64)t.tv_nsec;
+    return TRUE;
 }
 
 char *

@@ -36,6 +36,15 @@ gboolean host_guest_start_finish(HostGuest *g, GAsyncResult *result, GError **er
 const GPtrArray *host_guest_threads(const HostGuest *g);
 
 gboolean host_guest_resume(HostGuest *g, GError **error);
+/*
+ * What QEMU's monitor says to "info registers -a" (free()): text for a person, so whoever reads it
+ * must bear with what it does not know. The guest may be destroyed or freed meanwhile. To an
+ * emulator this is harmless: no instruction more or less is executed.
+ */
+void host_guest_registers(HostGuest *g, GAsyncReadyCallback done, gpointer data);
+char *host_guest_registers_finish(GAsyncResult *result, GError **error);
+/* Of all threads of QEMU since it began. */
+gboolean host_guest_cpu_time(const HostGuest *g, guint64 *ns);
 /* Ends the domain if there is one, in a worker thread; DONE comes when libvirt has seen it gone. */
 void host_guest_destroy(HostGuest *g, GAsyncReadyCallback done, gpointer data);
 /* How its QEMU ended: "signal 6, Aborted", "exit code 1"; NULL: not known (host/reaper.h). g_free.

@@ -121,6 +121,9 @@ on_started(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
         lab_run_fail_error(run, error);
         return;
     }
+    /* Its registers take no instruction of it; by the wall none was ever seen to stall. */
+    if (run->box && run->params->clock == LAB_CLOCK_ICOUNT)
+        run->stall = lab_stall_watch(run->guest, lab_run_on_stall, run);
     lab_run_timer(run, run->params->boot_timeout_s * 1000, lab_run_on_boot_timeout);
     lab_run_enter(run, LAB_STEP_BOOT, NULL);
 }
@@ -315,6 +318,7 @@ lab_run_finish(LabRun *run)
         return;
     run->ending = TRUE;
     lab_run_timer(run, 0, NULL);
+    g_clear_pointer(&run->stall, lab_stall_free);
     if (run->step != LAB_STEP_END)
         lab_run_enter(run, LAB_STEP_END, NULL);
     if (run->guest)

@@ -135,6 +135,15 @@ lab_run_on_console(const char *bytes, gsize len, gpointer data)
         lab_run_timer(run, PANIC_GRACE_S * 1000, on_panic_grace);
 }
 
+void
+lab_run_on_stall(const char *where, gpointer data)
+{
+    lab_run_fail(data, RES_OUTCOME_INFRA, LAB_INFRA_STALLED,
+                 "the emulator stalled: %s. Boxes under clock icount do that now and then when "
+                 "their guest boots; another boot may come through",
+                 where);
+}
+
 static gboolean
 on_measure_timeout(gpointer data)
 {

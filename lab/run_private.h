@@ -9,6 +9,7 @@
 #include "lab/machine.h"
 #include "lab/observe.h"
 #include "lab/run.h"
+#include "lab/stall.h"
 #include "lab/tuning.h"
 #include "results/report.h"
 
@@ -39,6 +40,7 @@ struct LabRun {
     LabTuning *tuning;   /* of the lab host, or NULL */
     LabLoad *load;       /* of the current workload, or NULL */
     LabObserve *observe; /* NULL: nothing is watched */
+    LabStall *stall;     /* NULL: it is not known to stall */
     gboolean starting, reaping, ending, stopped, console_closed, report_closed, cancelled;
     HostGuestEnd end;
     char *workload; /* the current one */
@@ -61,6 +63,7 @@ void lab_run_fail_error(LabRun *run, const GError *error);
 void lab_run_finish(LabRun *run);
 
 /* run_guest.c */
+void lab_run_on_stall(const char *where, gpointer run);
 void lab_run_on_console(const char *bytes, gsize len, gpointer run);
 void lab_run_on_report(const char *bytes, gsize len, gpointer run);
 void lab_run_on_barrier(const char *name, gpointer run);
