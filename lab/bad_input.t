@@ -94,6 +94,14 @@ ok "... says so" says "guest.nonsense"
 ok "a setting with an escape code" lab 2 plan --set "guest.vcpus=$(printf '\033[31m')" "$p"
 ok "... says so without it" says "not one line of UTF-8"
 
+# CPUs that a lab host does not have; it is not started.
+pinned() {
+    lab 2 run --set "host.platform=$1" --set "guest.$2=$3" profiles/lab-host.ini && says "guest.$2" "$3" "$4"
+}
+ok "a vCPU pinned to a CPU the box lacks" pinned box pin 7 "the box has CPUs 0-3"
+ok "an emulator pinned to one" pinned box emulatorpin 0,4-5 "0 left"
+ok "a vCPU pinned to a CPU that whatever lab host lacks" pinned auto pin 4000 "there is no CPU 4000"
+
 # kernel WORD VALUE: refused with that word, and the kernel named.
 kernel() {
     lab 2 plan --set "main.kernel=$2" "$p" && says "kernel" "$1"

@@ -184,6 +184,18 @@ take_metrics(const ResRecord *inner, ResRecord *record)
     }
 }
 
+/*
+ * Boxes under icount stall now and then (lab/stall.h), some with all their CPUs idle: a wake-up got
+ * lost, and virtual time jumps to whatever comes next, which is a timeout.
+ */
+static gboolean
+is_emulators_fault(const ResRecord *inner, const ResRecord *record)
+{
+    return record->fidelity == RES_FIDELITY_INSTRUCTIONS && inner->detail &&
+           g_str_equal(inner->detail, "timeout") &&
+           (inner->outcome == RES_OUTCOME_BOOT || inner->outcome == RES_OUTCOME_GUEST);
+}
+
 static gboolean
 take_run(const LabBundleRun *run, ResRecord *record, GHashTable *files)
 {
@@ -193,6 +205,13 @@ take_run(const LabBundleRun *run, ResRecord *record, GHashTable *files)
     take_files(run, files);
     for (guint i = 0; i < inner->notes->len; i++)
         g_ptr_array_add(record->notes, g_strdup(inner->notes->pdata[i]));
+    if (is_emulators_fault(inner, record)) {
+        lab_record_fail(record, RES_OUTCOME_INFRA, INSIDE "stalled",
+                        IN_THE_BOX "%s. Under clock icount that can't be told from the emulator's "
+                                   "own stall, so nothing is held against the guest",
+                        inner->message);
+        return FALSE;
+    }
     if (inner->outcome != RES_OUTCOME_DONE) {
         lab_record_fail(record, inner->outcome, inner->detail,
                         IN_THE_BOX "%s (its files are those named " INSIDE "...)", inner->message);

@@ -229,10 +229,60 @@ check_loads(const LabParams *p, GError **error)
     return TRUE;
 }
 
+/* The CPUs that vCPUs can be pinned to: the box's, or those of this machine that are online. */
+static HostCpuset *
+pinnable(const LabParams *p, GError **error)
+{
+    HostCpuset *cpus = hwloc_bitmap_alloc();
+
+    if (p->platform == LAB_PLATFORM_BOX) {
+        hwloc_bitmap_set_range(cpus, 0, (int)p->host_cpus - 1);
+        return cpus;
+    }
+    hwloc_bitmap_free(cpus);
+    g_autoptr(HostRoot) root = host_root_open(NULL, error);
+    cpus = root ? host_root_cpulist(root, SYS_CPU "online") : NULL;
+    if (root && !cpus)
+        g_set_error(error, HOST_ERROR, HOST_ERROR_IO, "/" SYS_CPU "online can't be read");
+    return cpus;
+}
+
+static gboolean
+check_pin(const char *key, const char *text, const HostCpuset *cpus, gboolean box, GError **error)
+{
+    g_autoptr(HostCpuset) pin = host_cpulist_parse(text, HOST_CPULIST_TOOL, 0, NULL, error);
+
+    if (!pin)
+        return FALSE;
+    g_autoptr(HostCpuset) absent = hwloc_bitmap_alloc();
+    hwloc_bitmap_andnot(absent, pin, cpus);
+    if (hwloc_bitmap_iszero(absent))
+        return TRUE;
+    g_autofree char *list = host_cpulist_format(absent);
+    g_autofree char *have = host_cpulist_format(cpus);
+    g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                "guest.%s = %s: there is no CPU %s: the lab host, %s, has CPUs %s%s", key, text,
+                list, box ? "an emulated one" : "this machine", have,
+                box ? " (host.cpus says how many)" : " online");
+    return FALSE;
+}
+
+static gboolean
+check_pins(const LabParams *p, GError **error)
+{
+    gboolean box = p->platform == LAB_PLATFORM_BOX;
+
+    if (!*p->pin && !*p->emulatorpin)
+        return TRUE;
+    g_autoptr(HostCpuset) cpus = pinnable(p, error);
+    return cpus && (!*p->pin || check_pin("pin", p->pin, cpus, box, error)) &&
+           (!*p->emulatorpin || check_pin("emulatorpin", p->emulatorpin, cpus, box, error));
+}
+
 gboolean
 lab_platform_check(const LabParams *p, LabSession *session, GError **error)
 {
-    if (!check_loads(p, error) ||
+    if (!check_loads(p, error) || !check_pins(p, error) ||
         (p->clock == LAB_CLOCK_ICOUNT && !check_icount(p, session, error)))
         return FALSE;
     if (p->platform != LAB_PLATFORM_METAL)
