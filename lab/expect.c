@@ -6,6 +6,9 @@
 #include "lab/expect_parse.h"
 #include "results/compare.h"
 #include "results/metric.h"
+#include "results/slope.h"
+
+#define SLOPE_CONFIDENCE 0.99
 
 void
 lab_expect_data_free(LabExpectData *d)
@@ -15,6 +18,7 @@ lab_expect_data_free(LabExpectData *d)
     g_free(d->cell);
     g_free(d->unit);
     g_clear_pointer(&d->values, g_array_unref);
+    g_clear_pointer(&d->axes, g_hash_table_unref);
     g_free(d);
 }
 
@@ -213,6 +217,52 @@ evaluate_spread(Evaluation *e, const LabNode *n, Figure *f, GError **error)
     return TRUE;
 }
 
+/* Adds the boots of one cell to the points of a line; FALSE with the reason in E. */
+static gboolean
+add_points(Evaluation *e, const LabNode *n, const LabExpectData *d, GArray *x, GArray *y)
+{
+    const char *text = d->axes ? g_hash_table_lookup(d->axes, n->axis) : NULL;
+    char *end = NULL;
+    double at = text ? g_ascii_strtod(text, &end) : NAN;
+    Figure f;
+
+    if (!text || end == text || *end || !isfinite(at)) {
+        unknown(e, "%s of cell %s is no number: no slope", n->axis, cell_name(d));
+        return FALSE;
+    }
+    if (!summarize(e, g_ptr_array_index(n->args, 0), d, &f))
+        return FALSE;
+    for (guint i = 0; i < d->values->len; i++)
+        g_array_append_val(x, at);
+    g_array_append_vals(y, d->values->data, d->values->len);
+    return TRUE;
+}
+
+static gboolean
+evaluate_slope(Evaluation *e, const LabNode *n, Figure *f, GError **error)
+{
+    g_autoptr(GPtrArray) cells = look_up(e, g_ptr_array_index(n->args, 0), error);
+    g_autoptr(GArray) x = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) y = g_array_new(FALSE, FALSE, sizeof(double));
+    gboolean known = cells && cells->len > 0;
+    ResSlope line;
+
+    *f = figure_of(NAN);
+    if (!cells)
+        return FALSE;
+    for (guint i = 0; i < cells->len; i++)
+        known = add_points(e, n, g_ptr_array_index(cells, i), x, y) && known;
+    if (!known)
+        return TRUE;
+    if (!res_slope((const double *)(gpointer)x->data, (const double *)(gpointer)y->data, x->len,
+                   SLOPE_CONFIDENCE, &line)) {
+        unknown(e, "a slope needs three boots or more, at two values of %s at least", n->axis);
+        return TRUE;
+    }
+    *f = (Figure){line.slope, line.low, line.high, NULL};
+    return TRUE;
+}
+
 static double
 least(const double *x, gsize n)
 {
@@ -291,6 +341,8 @@ evaluate(Evaluation *e, const LabNode *n, Figure *f, GError **error)
         return evaluate_metric(e, n, f, error);
     case LAB_NODE_SPREAD:
         return evaluate_spread(e, n, f, error);
+    case LAB_NODE_SLOPE:
+        return evaluate_slope(e, n, f, error);
     default:
         return evaluate_operator(e, n, f, error);
     }

@@ -5,12 +5,14 @@
  *
  *   EXPR OP EXPR            OP: >= <= > < == and `EXPR in LOW..HIGH`
  *   EXPR: + - * / ( ) numbers (`0.1%` is 0.001), METRIC, METRIC(axis=value, axis=value),
- * spread(METRIC...), min(), max()
+ * spread(METRIC...), slope(METRIC, AXIS), min(), max()
  *
  * METRIC is a metric's name ("invalid.per_call"). A selector `axis=value` picks cells by value, or
  * by position from 0 when no value of that axis is spelled so; a metric must come down to one cell,
  * except in spread(), which then gives the largest spread, (max - min) / median over the boots,
- * over its cells. A metric stands for its values over boots: median, and the range over boots as
+ * over its cells, and in slope(), whose AXIS is left open: by how much the metric grows from cell
+ * to cell with each 1 of the axis's value, a straight line through all boots with its 99% interval
+ * (results/slope.h). A metric stands for its values over boots: median, and the range over boots as
  * its interval; a censored value, a lower bound, stands for all up to its upper bound. Intervals go
  * through the arithmetic; a comparison holds when it holds on the whole
  * interval, fails when it fails on the whole interval, and otherwise cannot be told. Different
@@ -38,6 +40,7 @@ typedef struct {
     char *unit;
     gboolean censored;   /* some values are lower bounds... */
     double censored_max; /* ... of figures that are at most this */
+    GHashTable *axes;    /* char * axis -> char * value; NULL: none */
 } LabExpectData;
 void lab_expect_data_free(LabExpectData *d);
 

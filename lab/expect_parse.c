@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab/expect_parse.h"
 
-#include <errno.h>
-#include <math.h>
 #include <string.h>
+
+#include "lab/expect_lex.h"
 
 G_DEFINE_QUARK(lab - expect - error - quark, lab_expect_error)
 
@@ -13,6 +13,7 @@ node_free(LabNode *n)
     if (!n)
         return;
     g_free(n->metric);
+    g_free(n->axis);
     g_clear_pointer(&n->selectors, g_ptr_array_unref);
     g_clear_pointer(&n->columns, g_array_unref);
     g_clear_pointer(&n->args, g_ptr_array_unref);
@@ -45,117 +46,13 @@ lab_expect_op_name(LabExpectOp op)
     return names[op];
 }
 
-typedef struct {
-    const char *text, *at;
-    int depth;
-    int *column;
-} Reader;
-
-static int
-column_of(const Reader *r, const char *where)
-{
-    return (int)g_utf8_strlen(r->text, where - r->text) + 1;
-}
-
-static void
-skip_blanks(Reader *r)
-{
-    while (*r->at == ' ' || *r->at == '\t')
-        r->at++;
-}
-
-static void G_GNUC_PRINTF(3, 4) fail_plain(Reader *r, GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *message = g_strdup_vprintf(format, args);
-    va_end(args);
-    *r->column = column_of(r, r->at);
-    g_set_error_literal(error, LAB_EXPECT_ERROR, LAB_EXPECT_ERROR_SYNTAX, message);
-}
-
-/* "expected WHAT, found ..." at the reader's position. */
-static void
-fail_expected(Reader *r, GError **error, const char *what)
-{
-    if (!*r->at) {
-        fail_plain(r, error, "expected %s, found the end", what);
-        return;
-    }
-    g_autofree char *found = g_utf8_substring(r->at, 0, MIN(g_utf8_strlen(r->at, -1), 16));
-    fail_plain(r, error, "expected %s, found `%s'", what, found);
-}
-
-static gboolean
-name_char(char c)
-{
-    return g_ascii_isalnum(c) || c == '_' || c == '-';
-}
-
-/* Words of name characters, with dots between them: `..` of a range is never part of a name. */
-static gsize
-name_length(const char *p)
-{
-    gsize n = 0;
-
-    if (!g_ascii_isalpha(*p) && *p != '_')
-        return 0;
-    while (name_char(p[n]) || (p[n] == '.' && name_char(p[n + 1])))
-        n++;
-    return n;
-}
-
-static gsize
-digits(const char *p)
-{
-    gsize n = 0;
-    while (g_ascii_isdigit(p[n]))
-        n++;
-    return n;
-}
-
-static gboolean
-read_number(Reader *r, double *number, GError **error)
-{
-    const char *p = r->at;
-    gsize n = digits(p);
-
-    if (n == 0) {
-        fail_expected(r, error, "a number");
-        return FALSE;
-    }
-    if (p[n] == '.' && g_ascii_isdigit(p[n + 1]))
-        n += 1 + digits(p + n + 1);
-    if (p[n] == 'e' || p[n] == 'E') {
-        gsize sign = p[n + 1] == '+' || p[n + 1] == '-';
-        gsize power = digits(p + n + 1 + sign);
-        if (power > 0)
-            n += 1 + sign + power;
-    }
-    g_autofree char *text = g_strndup(p, n);
-    *number = g_ascii_strtod(text, NULL);
-    if (!isfinite(*number)) {
-        fail_plain(r, error, "%s is too large for a number", text);
-        return FALSE;
-    }
-    r->at = p + n;
-    if (*r->at == '%') {
-        *number /= 100;
-        r->at++;
-    } else if (g_ascii_isalpha(*r->at)) {
-        fail_plain(r, error, "a number has no unit here (it is in the metric's own unit)");
-        return FALSE;
-    }
-    return TRUE;
-}
-
 static char *
-read_selector_value(Reader *r, GError **error)
+read_selector_value(LabLexer *r, GError **error)
 {
     if (*r->at == '"') {
         const char *end = strchr(r->at + 1, '"');
         if (!end) {
-            fail_plain(r, error, "the quote is never closed");
+            lab_lex_fail(r, error, "the quote is never closed");
             return NULL;
         }
         char *quoted = g_strndup(r->at + 1, end - r->at - 1);
@@ -170,24 +67,24 @@ read_selector_value(Reader *r, GError **error)
 
 /* The reader stands behind `(`; reads up to and including `)`. */
 static gboolean
-read_selectors(Reader *r, LabNode *metric, GError **error)
+read_selectors(LabLexer *r, LabNode *metric, GError **error)
 {
     for (;;) {
-        skip_blanks(r);
-        int column = column_of(r, r->at);
+        lab_lex_blanks(r);
+        int column = lab_lex_column(r, r->at);
         gsize n = strcspn(r->at, "=,()\"");
         g_autofree char *axis = g_strchomp(g_strndup(r->at, n));
         if (!*axis) {
-            fail_expected(r, error, "axis=value");
+            lab_lex_fail_expected(r, error, "axis=value");
             return FALSE;
         }
         r->at += n;
         if (*r->at != '=') {
-            fail_expected(r, error, "= after the axis");
+            lab_lex_fail_expected(r, error, "= after the axis");
             return FALSE;
         }
         r->at++;
-        skip_blanks(r);
+        lab_lex_blanks(r);
         char *value = read_selector_value(r, error);
         if (!value)
             return FALSE;
@@ -196,13 +93,13 @@ read_selectors(Reader *r, LabNode *metric, GError **error)
         s->value = value;
         g_ptr_array_add(metric->selectors, s);
         g_array_append_val(metric->columns, column);
-        skip_blanks(r);
+        lab_lex_blanks(r);
         if (*r->at == ')') {
             r->at++;
             return TRUE;
         }
         if (*r->at != ',') {
-            fail_expected(r, error, "`,' or `)'");
+            lab_lex_fail_expected(r, error, "`,' or `)'");
             return FALSE;
         }
         r->at++;
@@ -220,26 +117,28 @@ node_new(LabNodeKind kind, int column)
 }
 
 static LabNode *
-read_metric(Reader *r, GError **error)
+read_metric(LabLexer *r, GError **error)
 {
-    gsize n = name_length(r->at);
+    gsize n = lab_lex_name(r->at);
 
     if (n == 0) {
-        fail_expected(r, error, "a metric (WORKLOAD.NAME)");
+        lab_lex_fail_expected(r, error, "a metric (WORKLOAD.NAME)");
         return NULL;
     }
     g_autofree char *name = g_strndup(r->at, n);
     if (!strchr(name, '.')) {
-        fail_plain(r, error, "`%s' is neither a metric (WORKLOAD.NAME) nor spread(), min(), max()",
-                   name);
+        lab_lex_fail(r, error,
+                     "`%s' is neither a metric (WORKLOAD.NAME) nor spread(), slope(), min(), "
+                     "max()",
+                     name);
         return NULL;
     }
-    g_autoptr(LabNode) metric = node_new(LAB_NODE_METRIC, column_of(r, r->at));
+    g_autoptr(LabNode) metric = node_new(LAB_NODE_METRIC, lab_lex_column(r, r->at));
     metric->metric = g_steal_pointer(&name);
     metric->selectors = g_ptr_array_new_with_free_func((GDestroyNotify)selector_free);
     metric->columns = g_array_new(FALSE, FALSE, sizeof(int));
     r->at += n;
-    skip_blanks(r);
+    lab_lex_blanks(r);
     if (*r->at == '(') {
         r->at++;
         if (!read_selectors(r, metric, error))
@@ -248,64 +147,103 @@ read_metric(Reader *r, GError **error)
     return g_steal_pointer(&metric);
 }
 
-static LabNode *read_sum(Reader *r, GError **error);
-static LabNode *read_factor(Reader *r, GError **error);
+static LabNode *read_sum(LabLexer *r, GError **error);
+static LabNode *read_factor(LabLexer *r, GError **error);
 
 /* Arguments of spread(), min(), max(), up to and including `)`. */
 static LabNode *
-read_call(Reader *r, LabNodeKind kind, int column, GError **error)
+read_call(LabLexer *r, LabNodeKind kind, int column, GError **error)
 {
     g_autoptr(LabNode) call = node_new(kind, column);
 
     for (;;) {
-        skip_blanks(r);
+        lab_lex_blanks(r);
         LabNode *arg = kind == LAB_NODE_SPREAD ? read_metric(r, error) : read_sum(r, error);
         if (!arg)
             return NULL;
         g_ptr_array_add(call->args, arg);
-        skip_blanks(r);
+        lab_lex_blanks(r);
         if (*r->at == ')') {
             r->at++;
             return g_steal_pointer(&call);
         }
         if (*r->at != ',') {
-            fail_expected(r, error, "`,' or `)'");
+            lab_lex_fail_expected(r, error, "`,' or `)'");
             return NULL;
         }
         r->at++;
     }
 }
 
+/* METRIC, AXIS and `)`. An axis may hold a space ("workload NAME.key"). */
 static LabNode *
-read_name(Reader *r, GError **error)
+read_slope(LabLexer *r, int column, GError **error)
+{
+    g_autoptr(LabNode) slope = node_new(LAB_NODE_SLOPE, column);
+
+    lab_lex_blanks(r);
+    LabNode *metric = read_metric(r, error);
+    if (!metric)
+        return NULL;
+    g_ptr_array_add(slope->args, metric);
+    lab_lex_blanks(r);
+    if (*r->at != ',') {
+        lab_lex_fail_expected(r, error, "`,' and an axis");
+        return NULL;
+    }
+    r->at++;
+    lab_lex_blanks(r);
+    gsize n = strcspn(r->at, "=,()\"");
+    slope->axis = g_strchomp(g_strndup(r->at, n));
+    slope->axis_column = lab_lex_column(r, r->at);
+    if (!*slope->axis) {
+        lab_lex_fail_expected(r, error, "an axis");
+        return NULL;
+    }
+    r->at += n;
+    if (*r->at != ')') {
+        lab_lex_fail_expected(r, error, "`)'");
+        return NULL;
+    }
+    r->at++;
+    return g_steal_pointer(&slope);
+}
+
+static LabNode *
+read_name(LabLexer *r, GError **error)
 {
     static const struct {
         const char *name;
         LabNodeKind kind;
-    } calls[] = {{"spread", LAB_NODE_SPREAD}, {"min", LAB_NODE_MIN}, {"max", LAB_NODE_MAX}};
-    int column = column_of(r, r->at);
-    gsize n = name_length(r->at);
+    } calls[] = {{"spread", LAB_NODE_SPREAD},
+                 {"slope", LAB_NODE_SLOPE},
+                 {"min", LAB_NODE_MIN},
+                 {"max", LAB_NODE_MAX}};
+    int column = lab_lex_column(r, r->at);
+    gsize n = lab_lex_name(r->at);
 
     for (gsize i = 0; i < G_N_ELEMENTS(calls); i++) {
         if (strlen(calls[i].name) != n || strncmp(r->at, calls[i].name, n) != 0)
             continue;
         r->at += n;
-        skip_blanks(r);
+        lab_lex_blanks(r);
         if (*r->at != '(') {
-            fail_expected(r, error, "`('");
+            lab_lex_fail_expected(r, error, "`('");
             return NULL;
         }
         r->at++;
+        if (calls[i].kind == LAB_NODE_SLOPE)
+            return read_slope(r, column, error);
         return read_call(r, calls[i].kind, column, error);
     }
     return read_metric(r, error);
 }
 
 static LabNode *
-read_primary(Reader *r, GError **error)
+read_primary(LabLexer *r, GError **error)
 {
-    skip_blanks(r);
-    int column = column_of(r, r->at);
+    lab_lex_blanks(r);
+    int column = lab_lex_column(r, r->at);
     if (*r->at == '-') {
         r->at++;
         LabNode *arg = read_factor(r, error);
@@ -320,9 +258,9 @@ read_primary(Reader *r, GError **error)
         g_autoptr(LabNode) inner = read_sum(r, error);
         if (!inner)
             return NULL;
-        skip_blanks(r);
+        lab_lex_blanks(r);
         if (*r->at != ')') {
-            fail_expected(r, error, "an operator or `)'");
+            lab_lex_fail_expected(r, error, "an operator or `)'");
             return NULL;
         }
         r->at++;
@@ -330,14 +268,14 @@ read_primary(Reader *r, GError **error)
     }
     if (g_ascii_isdigit(*r->at)) {
         double number;
-        if (!read_number(r, &number, error))
+        if (!lab_lex_number(r, &number, error))
             return NULL;
         LabNode *n = node_new(LAB_NODE_NUMBER, column);
         n->number = number;
         return n;
     }
-    if (name_length(r->at) == 0) {
-        fail_expected(r, error, "a number, a metric or `('");
+    if (lab_lex_name(r->at) == 0) {
+        lab_lex_fail_expected(r, error, "a number, a metric or `('");
         return NULL;
     }
     return read_name(r, error);
@@ -345,10 +283,10 @@ read_primary(Reader *r, GError **error)
 
 /* Every recursion of the grammar comes through here, so the bound is kept here. */
 static LabNode *
-read_factor(Reader *r, GError **error)
+read_factor(LabLexer *r, GError **error)
 {
     if (r->depth >= LAB_EXPECT_DEPTH_MAX) {
-        fail_plain(r, error, "nested more than %d deep", LAB_EXPECT_DEPTH_MAX);
+        lab_lex_fail(r, error, "nested more than %d deep", LAB_EXPECT_DEPTH_MAX);
         return NULL;
     }
     r->depth++;
@@ -359,22 +297,22 @@ read_factor(Reader *r, GError **error)
 
 /* LEFT op RIGHT with operators of one rank; trees lean left, so chains deepen them: bounded too. */
 static LabNode *
-read_chain(Reader *r, LabNode *(*operand)(Reader *, GError **), const char *operators,
+read_chain(LabLexer *r, LabNode *(*operand)(LabLexer *, GError **), const char *operators,
            const LabNodeKind *kinds, GError **error)
 {
     g_autoptr(LabNode) left = operand(r, error);
     if (!left)
         return NULL;
     for (int length = 0;; length++) {
-        skip_blanks(r);
+        lab_lex_blanks(r);
         const char *op = *r->at ? strchr(operators, *r->at) : NULL;
         if (!op)
             return g_steal_pointer(&left);
         if (length >= LAB_EXPECT_DEPTH_MAX) {
-            fail_plain(r, error, "more than %d operators in a row", LAB_EXPECT_DEPTH_MAX);
+            lab_lex_fail(r, error, "more than %d operators in a row", LAB_EXPECT_DEPTH_MAX);
             return NULL;
         }
-        int column = column_of(r, r->at);
+        int column = lab_lex_column(r, r->at);
         r->at++;
         LabNode *right = operand(r, error);
         if (!right)
@@ -387,26 +325,26 @@ read_chain(Reader *r, LabNode *(*operand)(Reader *, GError **), const char *oper
 }
 
 static LabNode *
-read_product(Reader *r, GError **error)
+read_product(LabLexer *r, GError **error)
 {
     static const LabNodeKind kinds[] = {LAB_NODE_MULTIPLY, LAB_NODE_DIVIDE};
     return read_chain(r, read_factor, "*/", kinds, error);
 }
 
 static LabNode *
-read_sum(Reader *r, GError **error)
+read_sum(LabLexer *r, GError **error)
 {
     static const LabNodeKind kinds[] = {LAB_NODE_ADD, LAB_NODE_SUBTRACT};
     return read_chain(r, read_product, "+-", kinds, error);
 }
 
 static gboolean
-read_bound(Reader *r, double *bound, GError **error)
+read_bound(LabLexer *r, double *bound, GError **error)
 {
-    skip_blanks(r);
+    lab_lex_blanks(r);
     gboolean negative = *r->at == '-';
     r->at += negative;
-    if (!read_number(r, bound, error))
+    if (!lab_lex_number(r, bound, error))
         return FALSE;
     if (negative)
         *bound = -*bound;
@@ -414,29 +352,29 @@ read_bound(Reader *r, double *bound, GError **error)
 }
 
 static gboolean
-read_range(Reader *r, LabExpression *e, GError **error)
+read_range(LabLexer *r, LabExpression *e, GError **error)
 {
     if (!read_bound(r, &e->low, error))
         return FALSE;
-    skip_blanks(r);
+    lab_lex_blanks(r);
     if (!g_str_has_prefix(r->at, "..")) {
-        fail_expected(r, error, "`..' and the upper bound");
+        lab_lex_fail_expected(r, error, "`..' and the upper bound");
         return FALSE;
     }
     r->at += 2;
     if (!read_bound(r, &e->high, error))
         return FALSE;
     if (e->low > e->high) {
-        fail_plain(r, error, "the range is empty: %g is above %g", e->low, e->high);
+        lab_lex_fail(r, error, "the range is empty: %g is above %g", e->low, e->high);
         return FALSE;
     }
     return TRUE;
 }
 
 static gboolean
-read_operator(Reader *r, LabExpectOp *op, GError **error)
+read_operator(LabLexer *r, LabExpectOp *op, GError **error)
 {
-    skip_blanks(r);
+    lab_lex_blanks(r);
     static const LabExpectOp longest_first[] = {LAB_OP_GE, LAB_OP_LE, LAB_OP_EQ, LAB_OP_GT,
                                                 LAB_OP_LT};
     for (gsize i = 0; i < G_N_ELEMENTS(longest_first); i++) {
@@ -447,27 +385,27 @@ read_operator(Reader *r, LabExpectOp *op, GError **error)
             return TRUE;
         }
     }
-    if (name_length(r->at) == 2 && g_str_has_prefix(r->at, "in")) {
+    if (lab_lex_name(r->at) == 2 && g_str_has_prefix(r->at, "in")) {
         r->at += 2;
         *op = LAB_OP_IN;
         return TRUE;
     }
-    fail_expected(r, error, "an operator, or one of >= <= > < == in");
+    lab_lex_fail_expected(r, error, "an operator, or one of >= <= > < == in");
     return FALSE;
 }
 
 LabExpression *
 lab_expression_parse(const char *text, int *column, GError **error)
 {
-    Reader r = {.text = text, .at = text, .column = column};
+    LabLexer r = {.text = text, .at = text, .column = column};
 
     *column = 1;
     if (strlen(text) > LAB_EXPECT_TEXT_MAX) {
-        fail_plain(&r, error, "longer than %d bytes", LAB_EXPECT_TEXT_MAX);
+        lab_lex_fail(&r, error, "longer than %d bytes", LAB_EXPECT_TEXT_MAX);
         return NULL;
     }
     if (!g_utf8_validate(text, -1, NULL)) {
-        fail_plain(&r, error, "not UTF-8");
+        lab_lex_fail(&r, error, "not UTF-8");
         return NULL;
     }
     g_autoptr(LabExpression) e = g_new0(LabExpression, 1);
@@ -482,9 +420,9 @@ lab_expression_parse(const char *text, int *column, GError **error)
         if (!e->right)
             return NULL;
     }
-    skip_blanks(&r);
+    lab_lex_blanks(&r);
     if (*r.at) {
-        fail_expected(&r, error, "an operator or the end");
+        lab_lex_fail_expected(&r, error, "an operator or the end");
         return NULL;
     }
     return g_steal_pointer(&e);

@@ -13,6 +13,7 @@ typedef enum {
     LAB_NODE_NUMBER,
     LAB_NODE_METRIC, /* name, selectors */
     LAB_NODE_SPREAD, /* args are metrics */
+    LAB_NODE_SLOPE,  /* one metric, and an axis */
     LAB_NODE_MIN,
     LAB_NODE_MAX,
     LAB_NODE_NEGATE,
@@ -27,6 +28,8 @@ typedef struct {
     int column; /* 1-based, in characters */
     double number;
     char *metric;
+    char *axis; /* of a slope */
+    int axis_column;
     GPtrArray *selectors; /* LabExpectSelector * */
     GArray *columns;      /* int: of each selector's axis */
     GPtrArray *args;      /* LabNode * */

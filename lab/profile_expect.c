@@ -97,13 +97,14 @@ selects(const LabNode *n, const char *axis)
     return FALSE;
 }
 
-/* Outside spread() every axis of more than one value has to be named. */
+/* Outside spread() every axis of more than one value has to be named, but for the one, OPEN, that
+ * slope() goes along. */
 static gboolean
-check_one_cell(const Check *c, const LabNode *n, GError **error)
+check_one_cell(const Check *c, const LabNode *n, const char *open, GError **error)
 {
     for (guint i = 0; i < c->profile->axes->len; i++) {
         const LabAxis *a = g_ptr_array_index(c->profile->axes, i);
-        if (a->values->len < 2 || selects(n, a->name))
+        if (a->values->len < 2 || selects(n, a->name) || g_strcmp0(a->name, open) == 0)
             continue;
         if (a->from_set) { /* no mistake of the profile either */
             lab_warn(c->profile,
@@ -121,7 +122,7 @@ check_one_cell(const Check *c, const LabNode *n, GError **error)
 }
 
 static gboolean
-check_metric(const Check *c, const LabNode *n, gboolean one_cell, GError **error)
+check_metric(const Check *c, const LabNode *n, gboolean one_cell, const char *open, GError **error)
 {
     if (!check_workload(c, n, error))
         return FALSE;
@@ -136,14 +137,32 @@ check_metric(const Check *c, const LabNode *n, gboolean one_cell, GError **error
         if (!check_axis(c, s, column, error))
             return FALSE;
     }
-    return !one_cell || check_one_cell(c, n, error);
+    return !one_cell || check_one_cell(c, n, open, error);
+}
+
+static gboolean
+check_slope(const Check *c, const LabNode *n, GError **error)
+{
+    const LabNode *metric = g_ptr_array_index(n->args, 0);
+    const LabExpectSelector along = {.axis = n->axis, .value = (char *)"0"};
+
+    if (!check_axis(c, &along, n->axis_column, error) ||
+        !check_metric(c, metric, TRUE, n->axis, error))
+        return FALSE;
+    if (selects(metric, n->axis))
+        return refuse(c, error, LAB_PROFILE_ERROR_VALUE, n->axis_column,
+                      "a slope along %s needs all its values: take %s=... out of the selectors",
+                      n->axis, n->axis);
+    return TRUE;
 }
 
 static gboolean
 check_node(const Check *c, const LabNode *n, gboolean one_cell, GError **error)
 {
     if (n->kind == LAB_NODE_METRIC)
-        return check_metric(c, n, one_cell, error);
+        return check_metric(c, n, one_cell, NULL, error);
+    if (n->kind == LAB_NODE_SLOPE)
+        return check_slope(c, n, error);
     for (guint i = 0; i < n->args->len; i++)
         if (!check_node(c, g_ptr_array_index(n->args, i), n->kind != LAB_NODE_SPREAD, error))
             return FALSE;

@@ -24,6 +24,12 @@ static const Fact facts[] = {
     {"ns.x", "v=none", RES_FIDELITY_TIME, "ns", {5, 5, NAN}},
     {"huge.x", "v=none", RES_FIDELITY_INSTRUCTIONS, "insns", {1e200, 1e200, NAN}},
     {"inf.x", "v=none", RES_FIDELITY_INSTRUCTIONS, "insns", {1, INFINITY, 1, NAN}},
+    {"s.x", "n=8", RES_FIDELITY_INSTRUCTIONS, "insns", {300, 300, NAN}},
+    {"s.x", "n=16", RES_FIDELITY_INSTRUCTIONS, "insns", {500, 500, NAN}},
+    {"s.x", "n=40", RES_FIDELITY_INSTRUCTIONS, "insns", {1100, 1100, NAN}},
+    {"bent.x", "n=8", RES_FIDELITY_INSTRUCTIONS, "insns", {300, 310, NAN}},
+    {"bent.x", "n=16", RES_FIDELITY_INSTRUCTIONS, "insns", {500, NAN}},
+    {"bent.x", "n=40", RES_FIDELITY_INSTRUCTIONS, "insns", {1100, NAN}},
     {"minus-it.x", "v=none", RES_FIDELITY_INSTRUCTIONS, "insns", {3, 3, NAN}},
 };
 
@@ -54,6 +60,9 @@ look_up(const char *metric, const GPtrArray *selectors, gpointer data, GError **
         d->values = g_array_new(FALSE, FALSE, sizeof(double));
         for (const double *v = facts[i].values; !isnan(*v); v++)
             g_array_append_val(d->values, *v);
+        g_auto(GStrv) axis = g_strsplit(facts[i].cell, "=", 2);
+        d->axes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        g_hash_table_insert(d->axes, g_strdup(axis[0]), g_strdup(axis[1]));
         g_ptr_array_add(found, d);
     }
     return g_steal_pointer(&found);
@@ -92,6 +101,12 @@ test_verdicts(void)
         {"spread(one.x) <= 1%", LAB_EXPECT_CANNOT_TELL, "one boot of cell v=none has one.x"},
         {"spread(one.x, a.x) <= 1%", LAB_EXPECT_CANNOT_TELL, "a spread needs two"},
         {"spread(b.x) <= 1%", LAB_EXPECT_CANNOT_TELL, "the median of b.x in cell v=none is 0"},
+        {"slope( s.x , n ) in 24..26", LAB_EXPECT_HOLDS, ""},
+        {"slope(bent.x, n) in 20..30", LAB_EXPECT_HOLDS, ""},
+        {"slope(bent.x, n) in 24.9..25.1", LAB_EXPECT_CANNOT_TELL, " to "},
+        {"slope(s.x(n=8), n) > 1", LAB_EXPECT_CANNOT_TELL, "a slope needs three boots"},
+        {"slope(a.x, v) > 1", LAB_EXPECT_CANNOT_TELL, "v of cell v=none is no number"},
+        {"slope(s.x, v) > 1", LAB_EXPECT_CANNOT_TELL, "v of cell n=8 is no number"},
         {"one.x >= 7", LAB_EXPECT_HOLDS, ""},
         {"1 / b.x > 0", LAB_EXPECT_CANNOT_TELL, "range, -1 to 1, holds 0"},
         {"1 / zero.x > 0", LAB_EXPECT_CANNOT_TELL, "holds 0"},
@@ -188,6 +203,10 @@ test_syntax(void)
         {"a.x(v=\"1) > 1", "column 7: the quote is never closed"},
         {"spread(1) > 1", "column 8: expected a metric"},
         {"spread a.x > 1", "column 8: expected `('"},
+        {"slope(a.x) > 1", "column 10: expected `,' and an axis, found `)"},
+        {"slope(a.x, ) > 1", "column 12: expected an axis"},
+        {"slope(1, n) > 1", "column 7: expected a metric"},
+        {"slope(a.x, n, m) > 1", "column 13: expected `)'"},
         {"(a.x > 1", "column 6: expected an operator or `)'"},
         {"\303\244.x > 1", "column 1: expected"},
         {"\"\303\244\" > 1", "column 1: expected"},

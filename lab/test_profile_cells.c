@@ -220,6 +220,10 @@ test_expectations(void)
         {TWO "cyclictest.max(variant=0, variant=1) > 1\n",
          "p.ini:7:27: *`variant' is selected twice", VALUE},
         {TWO "spread(cyclictest.max(x=1)) > 1\n", "has no axis `x'", KEY},
+        {TWO "slope(cyclictest.max, x) > 1\n", "p.ini:7:23: *has no axis `x'", KEY},
+        {TWO "slope(cyclictest.max(variant=0), variant) > 1\n",
+         "needs all its values: take variant=... out", VALUE},
+        {TWO "slope(cyclictst.max, variant) > 1\n", "there is no [workload cyclictst]", KEY},
         {TWO "junk\n", "p.ini:7:1: [expect] `junk' is neither a metric", SYNTAX},
     };
     check_refused(cases, G_N_ELEMENTS(cases));
@@ -228,11 +232,12 @@ test_expectations(void)
         parse_ok(TWO "ratio = cyclictest.max(variant=full) / cyclictest.max(variant=0) in 1..2\n"
                      "cyclictest.max(variant=full) >= 1\n"
                      "cyclictest.max(variant=none) >= 1\n"
-                     "spread(cyclictest.max) <= 0.1%\n",
+                     "spread(cyclictest.max) <= 0.1%\n"
+                     "slope(cyclictest.max, variant) >= 0\n",
                  NULL);
     const GPtrArray *all = lab_profile_expectations(p);
     const LabExpectation *first = g_ptr_array_index(all, 0), *third = g_ptr_array_index(all, 2);
-    g_assert_cmpuint(all->len, ==, 4);
+    g_assert_cmpuint(all->len, ==, 5);
     g_assert_cmpstr(first->name, ==, "ratio");
     g_assert_cmpstr(first->text, ==,
                     "cyclictest.max(variant=full) / cyclictest.max(variant=0) in 1..2");

@@ -136,12 +136,28 @@ cell_selected(const LabVerdict *v, const LabVerdictCell *c, const GPtrArray *sel
     return TRUE;
 }
 
+/* What axes the cell is a point of, by name. */
+static GHashTable *
+cell_axes(const LabVerdictCell *c)
+{
+    GHashTable *axes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    GHashTableIter iter;
+    gpointer key, value;
+
+    g_hash_table_iter_init(&iter, ((ResRecord *)c->records->pdata[0])->parameters);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        if (g_str_has_prefix(key, AXIS_PREFIX))
+            g_hash_table_insert(axes, g_strdup((char *)key + strlen(AXIS_PREFIX)), g_strdup(value));
+    return axes;
+}
+
 static LabExpectData *
 cell_data(const LabVerdictCell *c, const char *metric)
 {
     LabExpectData *d = g_new0(LabExpectData, 1);
 
     d->cell = g_strdup(c->name);
+    d->axes = cell_axes(c);
     d->values = g_array_new(FALSE, FALSE, sizeof(double));
     for (guint i = 0; i < c->records->len; i++) {
         const ResRecord *r = c->records->pdata[i];
