@@ -5,10 +5,11 @@ GUEST_PROGRAMS := $(B)/guest/init $(B)/guest/syscall-loop
 GUEST_TEST_PROGRAMS := $(B)/guest/misbehave $(B)/guest/kill-runs
 
 # Parts that are tested on the host, too (guest/test_*.c), and so are built both ways.
-GUEST_PURE := word job own_lines cpus interrupts steady
+GUEST_PURE := word job own_lines cpus interrupts steady trace_line
 guest_static = $(patsubst %,$(B)/guest/static/%.o,$(1))
 
-$(B)/guest/init: $(call guest_static,init word job own_lines collect cpus facts lab_host port power setup workload)
+$(B)/guest/init: $(call guest_static,init word job own_lines collect cpus facts lab_host port power setup trace trace_line \
+	workload)
 $(B)/guest/syscall-loop: $(call guest_static,syscall_loop loops steady interrupts cpus word)
 $(B)/guest/misbehave: $(call guest_static,misbehave)
 $(B)/guest/kill-runs: $(call guest_static,kill_runs)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "guest/trace_line.h"
 #include "guest/word.h"
 
 const char *
@@ -68,18 +69,33 @@ workload_collect(BmWorkload *w, char *word)
 }
 
 static const char *
+workload_trace(BmWorkload *w, const char *word)
+{
+    if (w->trace != NULL)
+        return "trace is given twice";
+    if (!bm_trace_function_ok(word, BM_NAME_MAX))
+        return "a function to trace is of letters, digits, '_' and '.', at most 64";
+    w->trace = word;
+    return NULL;
+}
+
+static const char *
 workload_line(BmWorkload *w, char **words, size_t n)
 {
     unsigned long cpu;
 
     if (n != 2)
-        return "expected \"cpu N\", \"argv WORD\", \"collect PATH\" or \"end\"";
+        return "expected \"cpu N\", \"argv WORD\", \"collect PATH\", \"trace FUNCTION\" "
+               "or \"end\"";
     if (strcmp(words[0], "argv") == 0)
         return workload_argv(w, words[1]);
     if (strcmp(words[0], "collect") == 0)
         return workload_collect(w, words[1]);
+    if (strcmp(words[0], "trace") == 0)
+        return workload_trace(w, words[1]);
     if (strcmp(words[0], "cpu") != 0)
-        return "expected \"cpu N\", \"argv WORD\", \"collect PATH\" or \"end\"";
+        return "expected \"cpu N\", \"argv WORD\", \"collect PATH\", \"trace FUNCTION\" "
+               "or \"end\"";
     if (w->cpu >= 0)
         return "cpu is given twice";
     if (!bm_number_parse(words[1], BM_CPU_MAX, &cpu))

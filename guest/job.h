@@ -10,6 +10,7 @@ typedef struct {
     const char *name;
     unsigned int timeout_s;
     int cpu;                       /* -1: not pinned */
+    const char *trace;             /* kernel function whose calls are timed, or NULL */
     char *argv[BM_ARGV_MAX + 1];   /* ends with NULL */
     char *collect[BM_COLLECT_MAX]; /* absolute paths */
     size_t n_argv, n_collect;

@@ -30,4 +30,6 @@
 #define BM_FILE_MAX (8 * 1024 * 1024)  /* bytes of one file that are sent */
 #define BM_OWN_LINES_MAX (1024 * 1024) /* bytes of one program's own report lines */
 #define BM_KMSG_MAX 100                /* `fact kmsg` lines in one report */
+#define BM_TRACE_LOOP "trace"          /* the LOOP of a traced function's calls, one a batch */
+#define BM_TRACE_MAX 8000              /* of them in one workload */
 #define BM_STATUS_TIMEOUT 124 /* `done` status of a workload that was stopped by the clock */

@@ -8,6 +8,7 @@
 #include "guest/job.h"
 #include "guest/own_lines.h"
 #include "guest/steady.h"
+#include "guest/trace_line.h"
 #include "guest/word.h"
 
 #define START "nohzlab-job 1\n"
@@ -19,6 +20,7 @@ static const char whole[] = START "barriers host\n"
                                   "stamp /usr/bin/x 1767225600\n"
                                   "workload first 60\n"
                                   "cpu 1\n"
+                                  "trace get_nohz_timer_target\n"
                                   "argv /bin/syscall-loop\n"
                                   "argv two%20words%0A%25\n"
                                   "argv %\n"
@@ -58,6 +60,8 @@ test_job(void)
     g_assert_cmpstr(job.workloads[0].name, ==, "first");
     g_assert_cmpuint(job.workloads[0].timeout_s, ==, 60);
     g_assert_cmpint(job.workloads[0].cpu, ==, 1);
+    g_assert_cmpstr(job.workloads[0].trace, ==, "get_nohz_timer_target");
+    g_assert_null(job.workloads[1].trace);
     g_assert_cmpuint(job.workloads[0].n_argv, ==, 3);
     g_assert_cmpstr(job.workloads[0].argv[0], ==, "/bin/syscall-loop");
     g_assert_cmpstr(job.workloads[0].argv[1], ==, "two words\n%");
@@ -119,6 +123,10 @@ static const struct {
     {START "workload a 1\ncollect /tmp/\n", "job line 3: a path to collect"},
     {START "workload a 1\ncollect /tmp/..\n", "job line 3: a path to collect"},
     {START "workload a 1\ncollect /a/x\ncollect /b/x\n", "job line 4: another file"},
+    {START "workload a 1\ntrace 1x\n", "job line 3: a function to trace"},
+    {START "workload a 1\ntrace *\n", "job line 3: a function to trace"},
+    {START "workload a 1\ntrace x:traceoff\n", "job line 3: a function to trace"},
+    {START "workload a 1\ntrace x\ntrace y\n", "job line 4: trace is given twice"},
     {START "workload a 1\nworkload b 1\n", "job line 3: expected \"cpu N\""},
     {START "workload a 1\nargv /x\nend\nworkload a 1\n", "job line 5: an earlier workload"},
     {START "workload a 1\nargv /x\nend\nbarriers none\n", "job line 5: barriers is given once"},
@@ -310,10 +318,66 @@ test_cpus(void)
     g_assert_false(bm_cpus_has(&set, 8192));
 }
 
+static void
+test_trace_line(void)
+{
+    static const struct {
+        const char *line;
+        gboolean ok;
+        guint64 ns;
+    } cases[] = {
+        {"  1.690 us    |  f();\n", TRUE, 1690},
+        {"+ 11.850 us   |                  f();", TRUE, 11850},
+        {"! 123.4 us    |  f(); /* ret=0x1 */", TRUE, 123400},
+        {"$ 1234567.1 us |  f();", TRUE, 1234567100},
+        {"  0.000 us    |  f();", TRUE, 0},
+        {"  1.690 us    |  g();", FALSE, 0},
+        {"  1.690 us    |  f2();", FALSE, 0},
+        {"  1.690 us    |  f() {", FALSE, 0},
+        {"  1.690 us    |  } /* f */", FALSE, 0},
+        {"  1.690 ms    |  f();", FALSE, 0},
+        {"              |  f();", FALSE, 0},
+        {"  1.690 us", FALSE, 0},
+        {"  12345678901234567890.1 us | f();", FALSE, 0},
+        {"# tracer: function_graph", FALSE, 0},
+        {"", FALSE, 0},
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        uint64_t ns = 0;
+
+        g_test_message("%s", cases[i].line);
+        g_assert_cmpint(bm_trace_line(cases[i].line, "f", &ns), ==, cases[i].ok);
+        if (cases[i].ok)
+            g_assert_cmpuint(ns, ==, cases[i].ns);
+    }
+}
+
+static void
+test_trace_cpumask(void)
+{
+    char mask[BM_CPUMASK_MAX];
+
+    bm_trace_cpumask(mask, 1);
+    g_assert_cmpstr(mask, ==, "2");
+    bm_trace_cpumask(mask, 31);
+    g_assert_cmpstr(mask, ==, "80000000");
+    bm_trace_cpumask(mask, 65);
+    g_assert_cmpstr(mask, ==, "2,00000000,00000000");
+    bm_trace_cpumask(mask, BM_CPU_MAX);
+    g_assert_cmpuint(strlen(mask), <, BM_CPUMASK_MAX - 1);
+    g_assert_true(g_str_has_suffix(mask, ",00000000"));
+    g_assert_true(bm_trace_function_ok("__acct_update_integrals.isra.0", 64));
+    g_assert_false(bm_trace_function_ok("", 64));
+    g_assert_false(bm_trace_function_ok("abc", 2));
+}
+
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/trace/line", test_trace_line);
+    g_test_add_func("/trace/cpumask", test_trace_cpumask);
     g_test_add_func("/job/whole", test_job);
     g_test_add_func("/job/cut-short", test_job_cut_short);
     g_test_add_func("/job/bad", test_job_bad);

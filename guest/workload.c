@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "guest/collect.h"
+#include "guest/trace.h"
 
 #define KILL_WAIT_MS 10000 /* for a process to die of SIGKILL */
 #define DRAIN_MS 1000      /* for its pipes to close after that */
@@ -245,10 +246,13 @@ bm_workload_run(const BmWorkload *w, BmPort *p, bool barriers, const BmCpus *cpu
 {
     char barrier[BM_NAME_MAX + 16];
     Running r = {0};
+    uint64_t tracer_ns;
     size_t dropped;
     bool ended;
 
     bm_collect_clear(w);
+    if (!bm_trace_start(w, &tracer_ns, why, cap))
+        return false;
     snprintf(barrier, sizeof barrier, "begin:%s", w->name);
     bm_port_line(p, "begin %s", w->name);
     bm_port_barrier(p, barrier, barriers);
@@ -259,9 +263,11 @@ bm_workload_run(const BmWorkload *w, BmPort *p, bool barriers, const BmCpus *cpu
         return false;
     }
     ended = wait_for_end(&r, signals, w->timeout_s);
+    bm_trace_stop(w);
     clean_up(&r, signals);
     snprintf(barrier, sizeof barrier, "end:%s", w->name);
     bm_port_barrier(p, barrier, barriers);
+    bm_trace_send(w, tracer_ns, p);
     dropped = bm_collect_own_lines(p, w, r.own.bytes, r.own.len) + r.own.more;
     bm_collect_output(p, w, r.output.bytes, r.output.len, r.output.more, dropped);
     bm_collect_files(p, w);

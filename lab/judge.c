@@ -264,6 +264,8 @@ lab_judge(const LabParams *params, const LabMachine *machine, const ResReport *r
             return FALSE;
         if (g_str_equal(w->type, "cyclictest") && !lab_judge_cyclictest(w, r, record, files))
             return FALSE;
+        if (*w->trace && !lab_judge_trace(w, r, record))
+            return FALSE;
     }
     record->outcome = RES_OUTCOME_DONE;
     return TRUE;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "guest/report.h"
 #include "lab/judge_private.h"
 #include "results/compare.h"
 
@@ -86,8 +87,8 @@ check_tick(const LabMachine *machine, const ResReport *report, const LabWorkload
     return TRUE;
 }
 
-static int
-by_value(gconstpointer a, gconstpointer b)
+int
+lab_judge_by_value(gconstpointer a, gconstpointer b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -104,6 +105,8 @@ lab_judge_syscall_loop(const LabMachine *machine, const ResReport *report, const
     for (guint i = 0; i < r->batches->len; i++) {
         const ResBatch *b = &g_array_index(r->batches, ResBatch, i);
         double value = b->calls ? (double)b->ticks / b->calls : 0;
+        if (g_str_equal(b->loop, BM_TRACE_LOOP))
+            continue;
         if (b->measured && b->cpu != lab_workload_cpu(w)) {
             lab_record_fail(record, RES_OUTCOME_ISOLATION, "placement",
                             "workload %s ran on CPU %u, not on CPU %u", w->name, b->cpu,
@@ -120,7 +123,7 @@ lab_judge_syscall_loop(const LabMachine *machine, const ResReport *report, const
                         w->name, per_call->len, w->batches);
         return FALSE;
     }
-    g_array_sort(per_call, by_value);
+    g_array_sort(per_call, lab_judge_by_value);
     const double *all = (const double *)per_call->data;
     const double value[3] = {res_median(all, per_call->len), all[0], all[per_call->len - 1]};
     /* Under icount with shift=0 the TSC counts instructions; otherwise it counts its own ticks. */

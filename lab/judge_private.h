@@ -10,6 +10,13 @@ gboolean lab_judge_syscall_loop(const LabMachine *machine, const ResReport *repo
 gboolean lab_judge_cyclictest(const LabWorkload *w, const ResWorkload *r, ResRecord *record,
                               GHashTable *files);
 
+/* The calls of the function W traces: adds WORKLOAD.FUNCTION, the median over them without what the
+ * tracer added to each, which is WORKLOAD.tracer. */
+gboolean lab_judge_trace(const LabWorkload *w, const ResWorkload *r, ResRecord *record);
+
+/* Orders doubles, for g_array_sort(). */
+int lab_judge_by_value(gconstpointer a, gconstpointer b);
+
 /* Adds WORKLOAD.WHAT to RECORD, of the record's fidelity; VALUE: the figure, and the least and the
  * largest sample behind it. The metric belongs to RECORD. */
 ResMetric *lab_judge_add_metric(ResRecord *record, const char *workload, const char *what,

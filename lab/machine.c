@@ -195,6 +195,8 @@ job_workload(GString *job, const LabWorkload *w, GError **error)
     g_string_append_printf(job, " %" G_GUINT64_FORMAT "\n", w->timeout_s);
     if (w->cpu >= 0)
         g_string_append_printf(job, "cpu %d\n", w->cpu);
+    if (*w->trace)
+        g_string_append_printf(job, "trace %s\n", w->trace);
     if (g_str_equal(w->type, "syscall-loop"))
         job_syscall_loop(job, w);
     else if (g_str_equal(w->type, "cyclictest"))

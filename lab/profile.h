@@ -48,6 +48,7 @@ typedef struct {
     char *host_load;  /* metal and box: "none", or "housekeeping": those CPUs of the lab host are
                          kept busy meanwhile */
     gboolean observe; /* metal and box: by what host.observe says */
+    char *trace;      /* kernel function whose calls are timed in the guest; "": none */
     /* syscall-loop */
     char *loop;      /* "invalid" or "stat" */
     guint64 calls;   /* per batch */
@@ -168,9 +169,10 @@ typedef enum {
     LAB_TYPE_CPULIST_TOOL,
     LAB_TYPE_CMDLINE,
     LAB_TYPE_ARGV,
-    LAB_TYPE_CHOICE,  /* one of RANGE, kept as text */
-    LAB_TYPE_ENUM,    /* one of RANGE, kept as its position there */
-    LAB_TYPE_OBSERVE, /* auto, yes, no, or observers by name (host/observe.h), kept as text */
+    LAB_TYPE_CHOICE,   /* one of RANGE, kept as text */
+    LAB_TYPE_ENUM,     /* one of RANGE, kept as its position there */
+    LAB_TYPE_FUNCTION, /* a kernel function's name, or empty, kept as text */
+    LAB_TYPE_OBSERVE,  /* auto, yes, no, or observers by name (host/observe.h), kept as text */
 } LabType;
 typedef struct {
     const char *section; /* "main", "host", "guest", "workload", "check" */

@@ -28,6 +28,8 @@ type_text(LabType type)
         return "kernel parameters";
     case LAB_TYPE_ARGV:
         return "command line";
+    case LAB_TYPE_FUNCTION:
+        return "kernel function";
     case LAB_TYPE_OBSERVE:
         return "list";
     case LAB_TYPE_CHOICE:

@@ -103,6 +103,10 @@ static const LabKey keys[] = {
      "keep these CPUs of the lab host busy meanwhile (metal and box)", WORK(host_load)},
     {"workload", "observe", LAB_TYPE_BOOL, "yes", NULL,
      "watched by what host.observe says; no: measured alone", WORK(observe)},
+    {"workload", "trace", LAB_TYPE_FUNCTION, "", NULL,
+     "kernel function of the guest whose calls on the workload's CPU are timed meanwhile, by its "
+     "function_graph tracer, whose own cost is taken off; empty: none",
+     WORK(trace)},
     {"workload", "loop", LAB_TYPE_CHOICE, "invalid", "invalid|stat",
      "syscall-loop: the call: a number no kernel has, or stat(\".\")", WORK(loop)},
     {"workload", "calls", LAB_TYPE_UINT, "200", "1..1000000000", "syscall-loop: calls per batch",
@@ -146,8 +150,8 @@ static const struct {
     {"cyclictest", {"interval", "loops", "priority", "histogram", NULL}},
     {"command", {"command", NULL}},
 };
-static const char *const common_workload_keys[] = {"type",      "cpu",     "timeout",
-                                                   "host_load", "observe", NULL};
+static const char *const common_workload_keys[] = {"type",    "cpu",   "timeout", "host_load",
+                                                   "observe", "trace", NULL};
 
 const LabKey *
 lab_profile_keys(gsize *n)

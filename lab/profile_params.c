@@ -12,6 +12,7 @@ workload_free(LabWorkload *w)
     g_free(w->loop);
     g_free(w->command);
     g_free(w->host_load);
+    g_free(w->trace);
     g_free(w);
 }
 

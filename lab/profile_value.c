@@ -312,6 +312,16 @@ check_argv(const char *text, GError **error)
     return TRUE;
 }
 
+/* As the guest takes it (guest/trace_line.h): no pattern, no command of set_ftrace_filter. */
+static gboolean
+check_function(const char *text, GError **error)
+{
+    if (!*text ||
+        g_regex_match_simple("^[A-Za-z_][A-Za-z0-9_.]{0,63}$", text, G_REGEX_DOLLAR_ENDONLY, 0))
+        return TRUE;
+    return refuse(error, "`%s' is no function's name: letters, digits, _ and ., at most 64", text);
+}
+
 static gboolean
 parse_text(const LabKey *k, const char *text, GError **error)
 {
@@ -322,6 +332,8 @@ parse_text(const LabKey *k, const char *text, GError **error)
         return parse_choice(k, text, &position, error);
     case LAB_TYPE_OBSERVE:
         return check_observe(k, text, error);
+    case LAB_TYPE_FUNCTION:
+        return check_function(text, error);
     case LAB_TYPE_CMDLINE:
         return check_length(text, CMDLINE_BYTES_MAX, error);
     case LAB_TYPE_STRING:

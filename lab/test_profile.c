@@ -126,7 +126,7 @@ test_unknown(void)
         {"[guest]\nisolated[de] = 1\n", "no key has brackets", KEY},
         {"[workload a]\ntype = cyclictest\ncalls = 1\n",
          "p.ini:3: [workload a] calls = 1: a workload of type cyclictest has no key `calls': type, "
-         "cpu, timeout, host_load, observe, interval, loops, priority, histogram",
+         "cpu, timeout, host_load, observe, trace, interval, loops, priority, histogram",
          KEY},
         {"[workload cyclictst]\n",
          "p.ini:1: [workload cyclictst]: `cyclictst' is no type of workload (did you mean "
