@@ -62,7 +62,7 @@ $(TESTS): $(B)/%: $(B)/%.o $(LIBS)
 	$(Q)$(CC) $(SAN_FLAGS) -o $@ $^ $(PKG_LIBS) -lm $(LDFLAGS)
 
 .PHONY: programs tests
-programs: $(B)/nohzlab $(GUEST_PROGRAMS)
+programs: $(B)/nohzlab $(GUEST_PROGRAMS) $(FLAT_GUESTS)
 tests: $(TESTS)
 all: programs
 

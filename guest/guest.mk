@@ -22,3 +22,21 @@ $(B)/guest/static/%.o: guest/%.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -I. -O2 -c -o $@ $<
 
 $(B)/guest/test_guest: $(patsubst %,$(B)/guest/%.o,$(GUEST_PURE))
+
+# A flat guest: an image of a few KiB that QEMU boots as a kernel; no libc, no kernel, no registers beside the general ones.
+FLAT_GUESTS := $(B)/guest/exit-cost
+FLAT_CFLAGS := -std=gnu11 -Os -ffreestanding -fno-pic -fno-pie -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
+	-fno-asynchronous-unwind-tables -fcf-protection=none -fno-tree-loop-distribute-patterns
+flat_guest = $(patsubst %,$(B)/guest/flat/%.o,$(1))
+
+$(B)/guest/exit-cost: $(call flat_guest,flat_start flat_cpu flat_string flat_virtio flat_port exit_cost exit_cost_kinds word)
+$(FLAT_GUESTS): guest/flat.lds
+	$(call say,FLAT,$@)
+	$(Q)$(CC) -nostdlib -static -no-pie -Wl,-T,guest/flat.lds -Wl,--build-id=none -Wl,-z,noexecstack,-n -Wl,--no-warn-rwx-segments -Wl,-s -o $@ $(filter %.o,$^)
+
+$(B)/guest/flat/%.o: guest/%.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(FLAT_CFLAGS) $(WARN) -MMD -MP -I. -c -o $@ $<
+$(B)/guest/flat/%.o: guest/%.S
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(FLAT_CFLAGS) -MMD -MP -I. -c -o $@ $<

@@ -92,7 +92,7 @@ main(void)
     bm_port_barrier(&port, "ready", job.barriers);
     run_workloads(&everywhere);
     bm_facts_send_late(&facts, &port);
-    bm_port_barrier(&port, "end", job.barriers);
+    bm_port_barrier(&port, "end", job.end_barrier);
     bm_port_end(&port);
     bm_power_off();
 }

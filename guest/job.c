@@ -107,11 +107,15 @@ workload_line(BmWorkload *w, char **words, size_t n)
 static const char *
 barriers_line(BmJob *job, char **words, size_t n, bool *seen)
 {
-    if (n != 2 || (strcmp(words[1], "host") != 0 && strcmp(words[1], "none") != 0))
-        return "expected \"barriers host\" or \"barriers none\"";
+    bool host = n == 2 && strcmp(words[1], "host") == 0;
+    bool end = n == 2 && strcmp(words[1], "end") == 0;
+
+    if (!host && !end && (n != 2 || strcmp(words[1], "none") != 0))
+        return "expected \"barriers host\", \"barriers end\" or \"barriers none\"";
     if (*seen || job->n_workloads > 0)
         return "barriers is given once, before the workloads";
-    job->barriers = words[1][0] == 'h';
+    job->barriers = host;
+    job->end_barrier = host || end;
     *seen = true;
     return NULL;
 }

@@ -26,8 +26,9 @@ typedef struct {
 } BmStamp;
 
 typedef struct {
-    bool barriers; /* wait for the host at each */
-    bool lab_host; /* guests will run in this guest */
+    bool barriers;    /* wait for the host at each */
+    bool end_barrier; /* and at the last, or only there */
+    bool lab_host;    /* guests will run in this guest */
     BmPut puts[BM_PUTS_MAX];
     BmStamp stamps[BM_STAMPS_MAX];
     size_t n_puts, n_stamps;

@@ -50,6 +50,7 @@ test_job(void)
 
     g_assert_true(parse(&job, whole, strlen(whole), &copy, why));
     g_assert_true(job.barriers);
+    g_assert_true(job.end_barrier);
     g_assert_true(job.lab_host);
     g_assert_cmpuint(job.n_puts, ==, 2);
     g_assert_cmpstr(job.puts[0].path, ==, "/etc/a b");
@@ -70,6 +71,30 @@ test_job(void)
     g_assert_cmpint(job.workloads[1].cpu, ==, -1);
     g_assert_cmpuint(job.workloads[1].n_collect, ==, 2);
     g_assert_cmpstr(bm_path_name(job.workloads[1].collect[1]), ==, "interrupts");
+}
+
+static void
+test_job_barriers(void)
+{
+    static const struct {
+        const char *line;
+        bool each, last;
+    } modes[] = {
+        {"", false, false},
+        {"barriers none\n", false, false},
+        {"barriers end\n", false, true},
+        {"barriers host\n", true, true},
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
+        BmJob job;
+        char why[256] = "";
+        g_autofree char *copy = NULL;
+        g_autofree char *text = g_strconcat(START, modes[i].line, "done\n", NULL);
+        g_assert_true(parse(&job, text, strlen(text), &copy, why));
+        g_assert_cmpint(job.barriers, ==, modes[i].each);
+        g_assert_cmpint(job.end_barrier, ==, modes[i].last);
+    }
 }
 
 static void
@@ -380,6 +405,7 @@ main(int argc, char **argv)
     g_test_add_func("/trace/cpumask", test_trace_cpumask);
     g_test_add_func("/job/whole", test_job);
     g_test_add_func("/job/cut-short", test_job_cut_short);
+    g_test_add_func("/job/barriers", test_job_barriers);
     g_test_add_func("/job/bad", test_job_bad);
     g_test_add_func("/job/limits", test_job_limits);
     g_test_add_func("/words", test_words);

@@ -71,7 +71,7 @@ MAN_PAGES := $(wildcard $(foreach r,$(ROOMS) guest,$(r)/*.1 $(r)/*.5 $(r)/*.8))
 install: programs ## install below DESTDIR and PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/nohzlab
 	install $(B)/nohzlab $(DESTDIR)$(PREFIX)/bin
-	install $(GUEST_PROGRAMS) $(DESTDIR)$(PREFIX)/libexec/nohzlab
+	install $(GUEST_PROGRAMS) $(FLAT_GUESTS) $(DESTDIR)$(PREFIX)/libexec/nohzlab
 	install -D -m 644 results/report.schema.json $(DESTDIR)$(PREFIX)/share/nohzlab/report.schema.json
 	cd profiles && find . -type f ! -name '*.mk' ! -name '*.t' \
 		-exec install -D -m 644 '{}' '$(abspath $(DESTDIR)$(PREFIX))/share/nohzlab/profiles/{}' ';'
