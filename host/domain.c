@@ -62,7 +62,8 @@ write_boot(xmlTextWriter *w, const HostDomainSpec *s)
     xmlTextWriterWriteString(w, BAD_CAST "hvm");
     host_xml_close(w);
     host_xml_text(w, "kernel", s->kernel);
-    host_xml_text(w, "initrd", s->initrd);
+    if (s->initrd)
+        host_xml_text(w, "initrd", s->initrd);
     host_xml_text(w, "cmdline", s->cmdline);
     host_xml_close(w);
 }

@@ -13,7 +13,7 @@ typedef struct {
     gboolean icount;      /* TCG only: virtual time = instructions executed (1 ns each) */
     guint64 seed;         /* icount: of the emulator's randomness (-seed) */
     const char *emulator; /* NULL: libvirt's choice */
-    const char *kernel, *initrd, *cmdline;
+    const char *kernel, *initrd, *cmdline; /* initrd: or NULL */
     unsigned int memory_mib, vcpus;
     const char *job_path;     /* file shown to the guest as fw_cfg opt/org.nohzlab/job */
     const char *console_path; /* Unix socket we listen on: the serial console */

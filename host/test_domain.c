@@ -279,6 +279,20 @@ test_refused(void)
 }
 
 /* Icount's settings come as a whole, or not at all. */
+/* A flat guest is a kernel by itself. */
+static void
+test_no_initrd(void)
+{
+    HostDomainSpec s = base_spec();
+    g_autofree char *with = host_domain_xml(&s, NULL);
+    s.initrd = NULL;
+    g_autofree char *without = host_domain_xml(&s, NULL);
+
+    g_assert_nonnull(strstr(with, "<initrd>"));
+    g_assert_nonnull(without);
+    g_assert_null(strstr(without, "initrd"));
+}
+
 static void
 test_icount(void)
 {
@@ -319,5 +333,6 @@ main(int argc, char **argv)
     g_test_add_func("/domain/escaping", test_escaping);
     g_test_add_func("/domain/refused", test_refused);
     g_test_add_func("/domain/icount", test_icount);
+    g_test_add_func("/domain/no-initrd", test_no_initrd);
     return g_test_run();
 }

@@ -76,7 +76,7 @@ add_programs(Collection *c, const GPtrArray *programs)
 {
     g_autofree char *dir = lab_guest_dir();
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-    static const char *const guest[] = {"init", "syscall-loop"};
+    static const char *const guest[] = {"init", "syscall-loop", "exit-cost"};
 
     add(c, self, LAB_BOX_NOHZLAB, 0755);
     if (g_getenv(LAB_BOX_WRAPPER_ENV))
@@ -149,8 +149,10 @@ static gboolean
 add_qemu(Collection *c, GError **error)
 {
     static const char *const folders[] = {"/usr/share/qemu", "/usr/share/seabios"};
-    /* What a guest of ours starts with: BIOS, loader of kernels, and KVM's helper for its APIC. */
-    static const char *const firmware[] = {"bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin"};
+    /* What a guest of ours starts with: BIOS, loaders of kernels and of flat guests, and KVM's
+     * helper for its APIC. */
+    static const char *const firmware[] = {"bios-256k.bin", "linuxboot_dma.bin", "pvh.bin",
+                                           "kvmvapic.bin"};
 
     if (!g_file_test(HOST_QEMU, G_FILE_TEST_EXISTS))
         return fail_not_found(error, "QEMU", HOST_QEMU, "qemu-system-x86");

@@ -78,7 +78,7 @@ static void
 look_at_programs(Doctor *d)
 {
     g_autofree char *dir = lab_guest_dir();
-    static const char *const own[] = {"init", "syscall-loop"};
+    static const char *const own[] = {"init", "syscall-loop", "exit-cost"};
 
     for (gsize i = 0; i < G_N_ELEMENTS(own); i++) {
         g_autofree char *path = g_build_filename(dir, own[i], NULL);

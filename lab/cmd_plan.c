@@ -6,6 +6,7 @@
 #include "images/image.h"
 #include "lab/box.h"
 #include "lab/command.h"
+#include "lab/exit_cost.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
 #include "lab/profile.h"
@@ -22,8 +23,10 @@ print_machine(const LabParams *params, const LabMachine *machine, const ImgKerne
     spec.svm = svm;
     spec.name = "nohzlab-SESSION-N";
     spec.emulator = HOST_QEMU;
-    spec.kernel = kernel->path;
-    spec.initrd = "RUN/initramfs";
+    const char *flat = svm ? NULL : lab_params_flat(params);
+    g_autofree char *flat_path = g_strconcat("RUN/", flat, NULL);
+    spec.kernel = flat ? flat_path : kernel->path;
+    spec.initrd = flat ? NULL : "RUN/initramfs";
     spec.job_path = "RUN/job";
     spec.console_path = "RUN/console";
     spec.report_path = "RUN/report";

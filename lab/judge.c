@@ -6,6 +6,7 @@
 #include "host/isolation.h"
 #include "host/quote.h"
 #include "lab/checks.h"
+#include "lab/exit_cost.h"
 
 #define CLOCK_NAME_BYTES 40
 
@@ -265,6 +266,8 @@ lab_judge(const LabParams *params, const LabMachine *machine, const ResReport *r
         if (g_str_equal(w->type, "cyclictest") && !lab_judge_cyclictest(w, r, record, files))
             return FALSE;
         if (*w->trace && !lab_judge_trace(w, r, record))
+            return FALSE;
+        if (g_str_equal(w->type, LAB_EXIT_COST) && !lab_judge_exit_cost(w, r, record))
             return FALSE;
     }
     record->outcome = RES_OUTCOME_DONE;

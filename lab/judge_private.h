@@ -10,6 +10,9 @@ gboolean lab_judge_syscall_loop(const LabMachine *machine, const ResReport *repo
 gboolean lab_judge_cyclictest(const LabWorkload *w, const ResWorkload *r, ResRecord *record,
                               GHashTable *files);
 
+/* One metric a kind of exit, WORKLOAD.KIND: the least batch's empty loop is subtracted. */
+gboolean lab_judge_exit_cost(const LabWorkload *w, const ResWorkload *r, ResRecord *record);
+
 /* The calls of the function W traces: adds WORKLOAD.FUNCTION, the median over them without what the
  * tracer added to each, which is WORKLOAD.tracer. */
 gboolean lab_judge_trace(const LabWorkload *w, const ResWorkload *r, ResRecord *record);

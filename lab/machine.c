@@ -5,6 +5,7 @@
 
 #include "guest/report.h"
 #include "host/error.h"
+#include "lab/exit_cost.h"
 
 /* Notices and worse on the console: the banner tells a kernel that runs from one that doesn't. A
  * panic ends the guest at once (panic=-1 reboots, and a reboot ends the domain). */
@@ -174,6 +175,15 @@ job_cyclictest(GString *job, const LabWorkload *w)
     g_string_append(job, "collect /tmp/" LAB_GUEST_CYCLICTEST_JSON "\n");
 }
 
+static void
+job_exit_cost(GString *job, const LabWorkload *w)
+{
+    job_argument(job, LAB_GUEST_EXIT_COST);
+    job_argument(job, "--batches=%" G_GUINT64_FORMAT, w->batches);
+    if (!g_str_equal(w->kinds, LAB_EXIT_COST_ALL))
+        job_argument(job, "--kinds=%s", w->kinds);
+}
+
 static gboolean
 job_command(GString *job, const LabWorkload *w, GError **error)
 {
@@ -201,6 +211,8 @@ job_workload(GString *job, const LabWorkload *w, GError **error)
         job_syscall_loop(job, w);
     else if (g_str_equal(w->type, "cyclictest"))
         job_cyclictest(job, w);
+    else if (g_str_equal(w->type, LAB_EXIT_COST))
+        job_exit_cost(job, w);
     else if (!job_command(job, w, error))
         return FALSE;
     g_string_append(job, "end\n");
@@ -210,7 +222,7 @@ job_workload(GString *job, const LabWorkload *w, GError **error)
 const char *
 lab_machine_barriers(const LabParams *params)
 {
-    return params->clock == LAB_CLOCK_ICOUNT ? "none" : "host";
+    return params->clock == LAB_CLOCK_ICOUNT ? "end" : "host";
 }
 
 static char *

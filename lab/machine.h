@@ -35,8 +35,9 @@ gboolean lab_partition_resolve(const LabPartition *p, unsigned int ncpus, HostCp
  * emulator, kernel, initrd and the paths. */
 HostDomainSpec lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int boot);
 
-/* Whether a guest waits for its host between workloads ("host", "none"): the answers arrive in host
- * time, which must not reach a guest whose time counts instructions. */
+/* Where a guest waits for its host: at each barrier ("host"), or only at the last, when nothing is
+ * measured any more ("end"): the answers arrive in host time, which must not reach a guest whose
+ * time counts instructions. */
 const char *lab_machine_barriers(const LabParams *params);
 
 /* The vCPU a syscall-loop measures: vCPU 0 where it was pinned to none. */
@@ -50,6 +51,7 @@ guint64 lab_machine_seed(const LabParams *params, unsigned int boot);
 #define LAB_GUEST_SYSCALL_LOOP "/bin/syscall-loop"
 #define LAB_GUEST_PROGRAMS                                                                         \
     "/programs" /* and a program's path here: /tmp and others are mounted over */
+#define LAB_GUEST_EXIT_COST "/exit-cost" /* the guest itself: it has no files */
 #define LAB_GUEST_CYCLICTEST "/usr/bin/cyclictest"
 /* What cyclictest leaves, in the guest. */
 #define LAB_GUEST_CYCLICTEST_JSON "cyclictest.json"

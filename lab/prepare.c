@@ -2,6 +2,7 @@
 #include "lab/prepare.h"
 
 #include <glib/gstdio.h>
+#include <sys/utsname.h>
 
 #include "lab/files.h"
 #include "lab/machine.h"
@@ -97,6 +98,29 @@ lab_image_lay_out(LabImage *image, const char *run_dir, GError **error)
         image->initrd_path =
             lay_out(image->initramfs->path, "initramfs", image->initramfs->sha256, run_dir, error);
     return image->initrd_path != NULL;
+}
+
+LabImage *
+lab_flat_image_prepare(const char *name, const char *run_dir, GError **error)
+{
+    g_autoptr(LabImage) image = g_new0(LabImage, 1);
+    g_autofree char *dir = lab_guest_dir();
+    g_autofree char *bytes = NULL;
+    struct utsname host;
+    gsize len;
+
+    image->kernel = g_new0(ImgKernel, 1);
+    image->kernel->path = g_build_filename(dir, name, NULL);
+    if (uname(&host) == 0)
+        image->kernel->release = g_strdup(host.release);
+    if (!g_file_get_contents(image->kernel->path, &bytes, &len, error))
+        return NULL;
+    image->initramfs = g_new0(ImgInitramfs, 1);
+    image->initramfs->sha256 =
+        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, len);
+    image->kernel_path =
+        lay_out(image->kernel->path, "flat", image->initramfs->sha256, run_dir, error);
+    return image->kernel_path ? g_steal_pointer(&image) : NULL;
 }
 
 LabImage *

@@ -9,7 +9,7 @@
 typedef struct {
     ImgKernel *kernel;
     ImgInitramfs *initramfs;
-    char *kernel_path, *initrd_path; /* copies in the session's run folder */
+    char *kernel_path, *initrd_path; /* copies in the session's run folder; initrd_path: or NULL */
 } LabImage;
 void lab_image_free(LabImage *i);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabImage, lab_image_free)
@@ -23,11 +23,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabImage, lab_image_free)
 LabImage *lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cache_dir,
                             const char *run_dir, GError **error);
 
+/* The flat guest NAME of lab_guest_dir, laid in RUN_DIR. It has no kernel: the one that is measured
+ * is this machine's, whose release it gets, with the flat guest's path; initramfs is its hash
+ * alone. */
+LabImage *lab_flat_image_prepare(const char *name, const char *run_dir, GError **error);
+
 /* For makers of other images (lab/box_image.c): copies IMAGE's kernel and initramfs into RUN_DIR
  * and sets the paths. */
 gboolean lab_image_lay_out(LabImage *image, const char *run_dir, GError **error);
 void lab_img_file_free(ImgFile *f);
 
-/* The folder of init and syscall-loop: $NOHZLAB_GUEST_DIR, beside the program (build/guest), or
- * PREFIX/libexec/nohzlab. g_free. */
+/* The folder of init, syscall-loop and exit-cost: $NOHZLAB_GUEST_DIR, beside the program
+ * (build/guest), or PREFIX/libexec/nohzlab. g_free. */
 char *lab_guest_dir(void);

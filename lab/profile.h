@@ -42,7 +42,7 @@ typedef struct {
 
 typedef struct {
     char *name; /* of its section: [workload NAME] */
-    char *type; /* "syscall-loop", "cyclictest" or "command" */
+    char *type; /* "syscall-loop", "cyclictest", "exit-cost" or "command" */
     int cpu;    /* vCPU; -1: not pinned (cyclictest: one thread per CPU) */
     guint64 timeout_s;
     char *host_load;  /* metal and box: "none", or "housekeeping": those CPUs of the lab host are
@@ -59,6 +59,8 @@ typedef struct {
     guint64 loops;
     guint64 priority;
     guint64 histogram_us; /* largest latency of the histogram; 0: none */
+    /* exit-cost: batches, and */
+    char *kinds; /* names of guest/exit_cost.h with commas, or "all" */
     /* command */
     char *command; /* absolute path of a program of this machine, carried into the guest, and its
                     * arguments, in shell quoting (no shell is run) */

@@ -4,6 +4,7 @@
 
 #include "host/cmdline.h"
 #include "host/cpulist.h"
+#include "lab/exit_cost.h"
 #include "lab/profile_private.h"
 
 typedef struct {
@@ -320,6 +321,17 @@ check_emulatorpin(const Check *c, const Machine *host, const LabParams *params,
     return TRUE;
 }
 
+/* What a flat guest can't do. */
+static gboolean
+check_flat(const Check *c, const LabParams *params, GError **error)
+{
+    g_autofree char *section = NULL;
+    const char *key;
+    g_autofree char *problem = lab_exit_cost_problem(params, &section, &key);
+
+    return !problem || refuse(c, error, section, key, "%s", problem);
+}
+
 static gboolean
 check_workloads(const Check *c, const LabParams *params, const Machine *guest, GError **error)
 {
@@ -371,7 +383,7 @@ lab_cell_check(LabProfile *p, const LabCell *cell, GHashTable *in_force, GError 
     g_autoptr(HostCpuset) host_isolated = check_partition(&c, &host, &params->host, error);
     if (!host_isolated || !check_pin(&c, &host, params, host_isolated, error) ||
         !check_emulatorpin(&c, &host, params, host_isolated, error) ||
-        !check_workloads(&c, params, &guest, error))
+        !check_workloads(&c, params, &guest, error) || !check_flat(&c, params, error))
         return FALSE;
     warn_without_effect(&c, params);
     return TRUE;

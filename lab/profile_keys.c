@@ -93,7 +93,7 @@ static const LabKey keys[] = {
      "of the emulator's randomness; boot n uses seed + n", MAIN(seed)},
     PARTITION("guest", guest),
 
-    {"workload", "type", LAB_TYPE_CHOICE, NULL, "syscall-loop|cyclictest|command",
+    {"workload", "type", LAB_TYPE_CHOICE, NULL, "syscall-loop|cyclictest|exit-cost|command",
      "what runs; left out: the section's name", WORK(type)},
     {"workload", "cpu", LAB_TYPE_INT, "-1", "-1..254",
      "vCPU it is pinned to; -1: none (cyclictest: one thread on each)", WORK(cpu)},
@@ -111,7 +111,8 @@ static const LabKey keys[] = {
      "syscall-loop: the call: a number no kernel has, or stat(\".\")", WORK(loop)},
     {"workload", "calls", LAB_TYPE_UINT, "200", "1..1000000000", "syscall-loop: calls per batch",
      WORK(calls)},
-    {"workload", "batches", LAB_TYPE_UINT, "400", "1..8000", "syscall-loop: measured batches",
+    {"workload", "batches", LAB_TYPE_UINT, "400", "1..8000",
+     "syscall-loop, exit-cost: measured batches (exit-cost: of each kind, at most 1000)",
      WORK(batches)},
     {"workload", "warmup", LAB_TYPE_UINT, "2000", "0..10000",
      "syscall-loop: at most this many batches before the steady state", WORK(warmup)},
@@ -124,6 +125,9 @@ static const LabKey keys[] = {
     {"workload", "histogram", LAB_TYPE_TIME_US, "1ms", "0us..1s",
      "cyclictest: largest latency of the histogram, which p50 and p99 need; 0us: none",
      WORK(histogram_us)},
+    {"workload", "kinds", LAB_TYPE_STRING, "all", NULL,
+     "exit-cost: kinds of exit, separated by commas; all: each that this guest can cause",
+     WORK(kinds)},
     {"workload", "command", LAB_TYPE_ARGV, NULL, NULL,
      "command: absolute path of a program of this machine, carried into the guest, and its "
      "arguments, in shell quoting (no shell is run)",
@@ -148,6 +152,7 @@ static const struct {
 } workload_types[] = {
     {"syscall-loop", {"loop", "calls", "batches", "warmup", NULL}},
     {"cyclictest", {"interval", "loops", "priority", "histogram", NULL}},
+    {"exit-cost", {"kinds", "batches", NULL}},
     {"command", {"command", NULL}},
 };
 static const char *const common_workload_keys[] = {"type",    "cpu",   "timeout", "host_load",

@@ -10,6 +10,7 @@ workload_free(LabWorkload *w)
     g_free(w->name);
     g_free(w->type);
     g_free(w->loop);
+    g_free(w->kinds);
     g_free(w->command);
     g_free(w->host_load);
     g_free(w->trace);

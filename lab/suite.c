@@ -4,6 +4,7 @@
 #include "host/error.h"
 #include "lab/box_image.h"
 #include "lab/checks.h"
+#include "lab/exit_cost.h"
 #include "lab/judge.h"
 #include "lab/platform.h"
 #include "lab/prepare.h"
@@ -146,9 +147,12 @@ prepare_in_thread(GTask *task, gpointer source G_GNUC_UNUSED, gpointer data,
     const GPtrArray *programs = g_object_get_data(G_OBJECT(task), "programs");
     GError *error = NULL;
     gboolean box = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(task), "box"));
-    LabImage *image = (box ? lab_box_image_prepare
-                           : lab_image_prepare)(kernel, programs, lab_session_cache_dir(s->session),
-                                                lab_session_run_dir(s->session), &error);
+    const char *flat = g_object_get_data(G_OBJECT(task), "flat");
+    const char *run_dir = lab_session_run_dir(s->session);
+    const char *cache_dir = lab_session_cache_dir(s->session);
+    LabImage *image = box    ? lab_box_image_prepare(kernel, programs, cache_dir, run_dir, &error)
+                      : flat ? lab_flat_image_prepare(flat, run_dir, &error)
+                             : lab_image_prepare(kernel, programs, cache_dir, run_dir, &error);
 
     if (image)
         g_task_return_pointer(task, image, (GDestroyNotify)lab_image_free);
@@ -156,12 +160,15 @@ prepare_in_thread(GTask *task, gpointer source G_GNUC_UNUSED, gpointer data,
         g_task_return_error(task, error);
 }
 
-/* A kernel as a guest's and the same as a box's are two images. Interned. */
+/* A kernel as a guest's and the same as a box's are two images, and a flat guest has none.
+ * Interned. */
 static const char *
 image_key(const LabParams *p)
 {
-    g_autofree char *key =
-        g_strconcat(p->platform == LAB_PLATFORM_BOX ? "box " : "", p->kernel, NULL);
+    const char *flat = lab_params_flat(p);
+    gboolean box = p->platform == LAB_PLATFORM_BOX;
+    g_autofree char *key = !box && flat ? g_strconcat("flat ", flat, NULL)
+                                        : g_strconcat(box ? "box " : "", p->kernel, NULL);
     return g_intern_string(key);
 }
 
@@ -236,6 +243,7 @@ prepare_next(LabSuite *s)
     g_autoptr(GTask) task = g_task_new(NULL, NULL, on_prepared, s);
     g_object_set_data(G_OBJECT(task), "key", (gpointer)image_key(missing));
     g_object_set_data(G_OBJECT(task), "kernel", missing->kernel);
+    g_object_set_data(G_OBJECT(task), "flat", (gpointer)lab_params_flat(missing));
     g_object_set_data(G_OBJECT(task), "box",
                       GINT_TO_POINTER(missing->platform == LAB_PLATFORM_BOX));
     g_object_set_data_full(G_OBJECT(task), "programs", collect_programs(s),

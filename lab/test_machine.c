@@ -150,7 +150,7 @@ test_job(void)
 
     g_assert_cmpstr(m->job, ==,
                     "nohzlab-job 1\n"
-                    "barriers none\n"
+                    "barriers end\n"
                     "workload invalid 120\n"
                     "cpu 1\n"
                     "argv /bin/syscall-loop\n"
