@@ -88,6 +88,7 @@ main(void)
     if (!bm_lab_host_prepare(&job, why, sizeof why))
         give_up(why);
     stay_off_the_measured();
+    bm_setup_wait_for_clock();
     bm_facts_send(&facts, &port);
     bm_port_barrier(&port, "ready", job.barriers);
     run_workloads(&everywhere);

@@ -8,10 +8,13 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest/report.h"
 
+#define CLOCK_PATH "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define CLOCK_LOOKS 150 /* 3 s in all: the kernel measures the TSC for one */
 #define JOB_PATH "/sys/firmware/qemu_fw_cfg/by_name/" BM_FWCFG_JOB "/raw"
 
 static bool
@@ -85,6 +88,25 @@ bm_setup_modules(char *why, size_t cap)
     }
     fclose(list);
     return good;
+}
+
+void
+bm_setup_wait_for_clock(void)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    char name[64];
+
+    for (int i = 0; i < CLOCK_LOOKS; i++) {
+        FILE *f = fopen(CLOCK_PATH, "re");
+        bool early =
+            f != NULL && fgets(name, sizeof name, f) != NULL && strcmp(name, "tsc-early\n") == 0;
+
+        if (f != NULL)
+            fclose(f);
+        if (!early)
+            return;
+        nanosleep(&pause, NULL);
+    }
 }
 
 bool

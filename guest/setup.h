@@ -12,3 +12,7 @@ bool bm_setup_mounts(char *why, size_t cap);
 bool bm_setup_modules(char *why, size_t cap);
 /* The job's bytes, at most BM_JOB_MAX + 1: the last one tells that it is too long. */
 bool bm_setup_read_job(char *text, size_t *len, char *why, size_t cap);
+
+/* A small kernel is up before it trusts the TSC: waits a while for it to leave tsc-early, which
+ * carries no latencies. */
+void bm_setup_wait_for_clock(void);
