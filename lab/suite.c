@@ -2,6 +2,7 @@
 #include "lab/suite.h"
 
 #include "host/error.h"
+#include "images/image.h"
 #include "lab/box_image.h"
 #include "lab/checks.h"
 #include "lab/exit_cost.h"
@@ -33,7 +34,8 @@ struct LabSuite {
     GPtrArray *records;
     unsigned int jobs;
     gboolean cancelled, stop;
-    GError *error; /* the first one that stops everything */
+    GPtrArray *left_out; /* char *: kernels that can't be had, and why */
+    GError *error;       /* the first one that stops everything */
     LabSuiteState state;
     double run_seconds; /* of all done runs */
 };
@@ -56,6 +58,7 @@ lab_suite_new(LabSession *session, const LabProfile *profile, const LabSuiteEven
     s->active = g_ptr_array_new();
     s->finished = g_ptr_array_new_with_free_func((GDestroyNotify)lab_run_free);
     s->records = g_ptr_array_new();
+    s->left_out = g_ptr_array_new_with_free_func(g_free);
     s->state.expected_s = -1;
     return s;
 }
@@ -66,6 +69,7 @@ lab_suite_free(LabSuite *s)
     if (!s)
         return;
     g_ptr_array_unref(s->records);
+    g_ptr_array_unref(s->left_out);
     g_ptr_array_unref(s->finished);
     g_ptr_array_unref(s->active);
     g_array_unref(s->planned);
@@ -185,6 +189,38 @@ give_up(LabSuite *s, GError *error)
         g_error_free(error);
 }
 
+/* Whether what ERROR says is the kernel's own fault, and there are others to go on with. */
+static gboolean
+others_left(const LabSuite *s, const char *key, const GError *error)
+{
+    if (error->domain != IMG_ERROR || error->code == IMG_ERROR_IO)
+        return FALSE;
+    for (guint i = 0; i < s->planned->len; i++)
+        if (image_key(g_array_index(s->planned, Planned, i).cell->params) != key)
+            return TRUE;
+    return FALSE;
+}
+
+/* None of its cells is run: each is told of, once. */
+static void
+skip_kernel(LabSuite *s, const char *key, GError *error)
+{
+    g_autoptr(GError) owned = error;
+
+    g_ptr_array_add(s->left_out, g_strdup_printf("a kernel was left out: %s", owned->message));
+    for (guint i = 0; i < s->planned->len;) {
+        const Planned planned = g_array_index(s->planned, Planned, i);
+        if (image_key(planned.cell->params) != key) {
+            i++;
+            continue;
+        }
+        if (planned.boot == 0)
+            s->events.skipped(&s->state, planned.cell, owned->message, s->data);
+        g_array_remove_index(s->planned, i);
+        s->state.total--;
+    }
+}
+
 static void
 on_prepared(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -192,11 +228,12 @@ on_prepared(GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
     GError *error = NULL;
     LabImage *image = g_task_propagate_pointer(G_TASK(result), &error);
 
-    if (image) {
+    if (image)
         g_hash_table_insert(s->images, g_strdup(g_object_get_data(G_OBJECT(result), "key")), image);
-    } else {
+    else if (others_left(s, g_object_get_data(G_OBJECT(result), "key"), error))
+        skip_kernel(s, g_object_get_data(G_OBJECT(result), "key"), error);
+    else
         give_up(s, error);
-    }
     prepare_next(s);
 }
 
@@ -327,6 +364,8 @@ on_done(LabRun *run, ResRecord *record, GHashTable *files, gpointer data)
     s->state.finished++;
     s->state.failed += record->outcome != RES_OUTCOME_DONE;
     update_expected(s, record);
+    for (guint i = 0; i < s->left_out->len; i++)
+        g_ptr_array_add(record->notes, g_strdup(s->left_out->pdata[i]));
     if (!res_store_put(lab_session_store(s->session), record, files, &error)) {
         g_prefix_error(&error, "the run %s could not be recorded: ", record->id);
         give_up(s, error);

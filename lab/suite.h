@@ -37,9 +37,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabSuite, lab_suite_free)
 /*
  * Runs LOOP until all runs are recorded, lab_suite_cancel was called and every guest is gone, or a
  * run could not be made (infra): then no new one is started. A boot whose emulator died or stalled
- * is tried three times. FALSE with ERROR when something kept
- * runs from being made or recorded (also after a cancel: G_IO_ERROR_ CANCELLED). Boots go round the
- * cells in turn, so that a drift of the machine does not become a difference between cells.
+ * is tried three times. A kernel that can't be had is left out while there are others, and every
+ * record of the set has a note of it. FALSE with ERROR when something kept runs from being made or
+ * recorded (also after a cancel: G_IO_ERROR_ CANCELLED). Boots go round the cells in turn, so that
+ * a drift of the machine does not become a difference between cells.
  */
 gboolean lab_suite_execute(LabSuite *s, GError **error);
 void lab_suite_cancel(LabSuite *s);
