@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Draws what stands in tables below it: histograms, quantiles, boots, history. Without it the page is whole. */
+/* Draws what stands in tables below it: histograms, quantiles, boots, axes, history. Without it the page is whole. */
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -209,6 +209,25 @@
     show();
   }
 
+  /* Numbers stand where they are, other values side by side. */
+  function along(parent, p) {
+    const xs = p.values.map((v, i) => p.numeric ? Number(v) : i);
+    const order = xs.map((x, i) => i).sort((a, b) => xs[a] - xs[b]);
+    const least = Math.min(...xs), most = Math.max(...xs), room = (most - least) / 20;
+    const short = (text, most) => text.length > most ? "…" + text.slice(1 - most) : text;
+    const names = p.series.map(s => ({...s, label: short(s.label || p.metric, 32)}));
+    const point = (s, i) => ({points: {show: true, size: 6, fill: () => color(s, i), stroke: () => color(s, i)}, spanGaps: true});
+    draw(parent, `${p.metric} by ${p.axis}, ${p.unit}`, {
+      scales: {x: {time: false, range: () => [least - room, most + room]}, y: {range: (u, low, high) => [0, high * 1.1]}},
+      axes: [
+        axis({label: p.axis, splits: () => order.map(i => xs[i]), values: (u, v) => v.map(x => short(p.values[xs.indexOf(x)] ?? "", 14))}),
+        axis({label: p.unit, size: 64, values: (u, v) => v.map(figure)})
+      ],
+      series: [{label: p.axis, value: (u, v) => v == null ? "–" : short(p.values[xs.indexOf(v)] ?? "–", 32)},
+        ...names.map((s, i) => line(s, i, point(s, i)))]
+    }, [order.map(i => xs[i]), ...names.map(s => order.map(i => s.medians[i]))]);
+  }
+
   function history(parent, h) {
     const at = k => h.points.map(p => p[k]);
     const marks = u => {
@@ -245,6 +264,8 @@
   }
   for (const parent of document.querySelectorAll("[data-boots]"))
     boots(parent);
+  for (const parent of document.querySelectorAll("[data-along]"))
+    along(parent, data.along[parent.dataset.along]);
   for (const parent of document.querySelectorAll("[data-history]"))
     history(parent, data.history[parent.dataset.history]);
 

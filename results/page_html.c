@@ -294,6 +294,7 @@ add_scripts(GString *out, const ResPage *p)
     json_builder_begin_object(b);
     res_page_data_latencies(b, p);
     res_page_data_boots(b, p);
+    res_page_data_axes(b, p);
     res_page_data_history(b, p);
     json_builder_end_object(b);
     g_autofree char *data = res_json_finish_script(b);
@@ -315,6 +316,7 @@ res_page_html(const ResPage *p)
     res_page_html_latencies(out, p);
     res_page_html_host(out, p);
     res_page_html_metrics(out, p);
+    res_page_html_axes(out, p);
     res_page_html_history(out, p);
     res_page_html_runs(out, p);
     res_page_html_circumstances(out, p);

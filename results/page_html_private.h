@@ -22,6 +22,7 @@ void res_page_html_differences(GString *out, const ResPage *p);
 void res_page_html_latencies(GString *out, const ResPage *p);
 void res_page_html_host(GString *out, const ResPage *p);
 void res_page_html_metrics(GString *out, const ResPage *p);
+void res_page_html_axes(GString *out, const ResPage *p);
 void res_page_html_history(GString *out, const ResPage *p);
 void res_page_html_runs(GString *out, const ResPage *p);
 void res_page_html_circumstances(GString *out, const ResPage *p);
@@ -29,6 +30,7 @@ void res_page_html_circumstances(GString *out, const ResPage *p);
 /* The members of the object that page.js draws from. */
 void res_page_data_latencies(JsonBuilder *b, const ResPage *p);
 void res_page_data_boots(JsonBuilder *b, const ResPage *p);
+void res_page_data_axes(JsonBuilder *b, const ResPage *p);
 void res_page_data_history(JsonBuilder *b, const ResPage *p);
 
 /* --- small pieces --- */

@@ -257,6 +257,45 @@ test_history(void)
     g_assert_cmpuint(json_array_get_length(points), ==, 5);
 }
 
+/* Two kernels at three numbers of CPUs, and a figure of which one cell has none. */
+static void
+test_axes(void)
+{
+    static const char *const vcpus[] = {"8", "16", "40"}, *const kernels[] = {"old", "n<w"};
+    g_autoptr(GPtrArray) records = g_ptr_array_new_with_free_func((GDestroyNotify)res_record_free);
+
+    for (guint k = 0; k < 2; k++) {
+        for (guint v = 0; v < 3; v++) {
+            g_autofree char *cell =
+                g_strdup_printf("kernel=%s guest.vcpus=%s", kernels[k], vcpus[v]);
+            ResRecord *r = page_record(3 * k + v, cell, 0, 100 + 300 * k + 41 * v);
+            g_hash_table_insert(r->parameters, g_strdup("axis.kernel"), g_strdup(kernels[k]));
+            g_hash_table_insert(r->parameters, g_strdup("axis.guest.vcpus"), g_strdup(vcpus[v]));
+            if (k == 1 && v == 2) {
+                g_ptr_array_set_size(r->metrics, 0);
+            }
+            g_ptr_array_add(records, r);
+        }
+    }
+    g_autoptr(ResPage) p = res_page_new(records, NULL, NULL, "0.1.0");
+    p->sentence = g_strdup("Measured.");
+    g_autofree char *html = res_page_html(p);
+    g_assert_cmpuint(count_of(html, "data-along="), ==, 1); /* two kernels make no line */
+    g_assert_nonnull(strstr(html, "loop.per_call by guest.vcpus, fidelity instructions"));
+    g_assert_null(strstr(html, "n<w"));
+    g_autoptr(JsonNode) data = data_of(html);
+    JsonArray *all = json_object_get_array_member(json_node_get_object(data), "along");
+    JsonObject *plot = json_array_get_object_element(all, 0);
+    g_assert_true(json_object_get_boolean_member(plot, "numeric"));
+    JsonArray *series = json_object_get_array_member(plot, "series");
+    g_assert_cmpuint(json_array_get_length(series), ==, 2);
+    JsonObject *second = json_array_get_object_element(series, 1);
+    g_assert_cmpstr(json_object_get_string_member(second, "label"), ==, "kernel=n<w");
+    JsonArray *medians = json_object_get_array_member(second, "medians");
+    g_assert_cmpfloat(json_array_get_double_element(medians, 1), ==, 441);
+    g_assert_true(json_array_get_null_element(medians, 2));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -265,6 +304,7 @@ main(int argc, char **argv)
     g_test_add_func("/page/hostile", test_hostile);
     g_test_add_func("/page/differences", test_differences);
     g_test_add_func("/page/history", test_history);
+    g_test_add_func("/page/axes", test_axes);
     g_test_add("/page/latencies", StoreFixture, NULL, setup, test_latencies, teardown);
     return g_test_run();
 }
