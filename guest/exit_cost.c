@@ -20,7 +20,7 @@ typedef struct {
 } StartInfo;
 
 typedef struct {
-    bool barriers, end_barrier, all;
+    bool barriers, end_barrier, all, traced;
     char workload[BM_NAME_MAX + 1];
     unsigned long batches;
     bool wanted[BM_EXIT_COUNT];
@@ -109,6 +109,8 @@ take_argument(char *word)
             fail("the number of batches is out of range", "");
     } else if (starts(word, "--kinds=")) {
         want_kinds(word + strlen("--kinds="));
+    } else if (strcmp(word, "--traced") == 0) {
+        job.traced = true;
     } else {
         fail("exit-cost has no such argument", "");
     }
@@ -197,6 +199,39 @@ measure_all(void)
         }
         measure(k);
     }
+}
+
+static void
+barrier(const char *name, const char *workload, bool wait)
+{
+    if (!bm_flat_barrier(name, workload, wait))
+        fail("the host's answer to a barrier is not `go` with its name", "");
+}
+
+/* Each kind once more, alone between two barriers: not measured, but for the host to look at. */
+static void
+repeat_for_host(size_t k)
+{
+    const BmExitKind *kind = &bm_exit_kinds[k];
+
+    if (!job.wanted[k] || why_not[k])
+        return;
+    if (kind->prepare)
+        kind->prepare();
+    barrier("kind.", kind->name, job.barriers);
+    for (size_t i = 0; i < BM_EXIT_TRACED; i++)
+        bm_exit_batch(kind);
+    barrier("kind", "", job.barriers);
+    if (kind->finish)
+        kind->finish();
+}
+
+static void
+repeat_all(void)
+{
+    barrier("kind", "", job.barriers);
+    for (size_t k = 0; k < BM_EXIT_COUNT; k++)
+        repeat_for_host(k);
 }
 
 /* --- report --- */
@@ -298,13 +333,6 @@ put_results(void)
 }
 
 static void
-barrier(const char *name, const char *workload, bool wait)
-{
-    if (!bm_flat_barrier(name, workload, wait))
-        fail("the host's answer to a barrier is not `go` with its name", "");
-}
-
-static void
 look_at_machine(void)
 {
     uint32_t id[4];
@@ -316,7 +344,8 @@ look_at_machine(void)
     bm_outw(FW_CFG_SELECT, FW_CFG_RAM_SIZE);
     bm_ins(FW_CFG_DATA, &bm_exit_machine.memory, sizeof bm_exit_machine.memory);
     bm_exit_machine.tsc_khz = bm_exit_tsc_khz();
-    bm_exit_machine.pages = (BM_EXIT_BATCHES_MAX + BM_EXIT_WARMUP_MAX) * BM_EXIT_TOUCHES;
+    bm_exit_machine.pages =
+        (BM_EXIT_BATCHES_MAX + BM_EXIT_WARMUP_MAX + BM_EXIT_TRACED) * 4UL /* of npf */;
 }
 
 void
@@ -341,6 +370,8 @@ flat_main(const StartInfo *info)
     bm_flat_put_end();
     barrier("begin:", job.workload, job.barriers);
     measure_all();
+    if (job.traced)
+        repeat_all();
     barrier("end:", job.workload, job.barriers);
     put_results();
     barrier("end", "", job.end_barrier);

@@ -20,12 +20,13 @@
 #define PAGE 4096UL
 #define TOUCH_FROM (16UL << 20) /* beyond all that the firmware and we have touched */
 #define TOUCH_KEEP (1UL << 20)  /* the firmware's tables at the end of memory */
-#define SLEEPS 32
 #define INSNS 1000
 #define WARMUP 4
 #define WARMUP_IDLE                                                                                \
     BM_EXIT_WARMUP_MAX /* the host's idle governor learns from its last tens of sleeps */
 
+#define CALLS(name, calls, loop, what) CALLS_##name = calls,
+enum { BM_EXIT_KINDS(CALLS) };
 enum { OTHER_HALTS, OTHER_SPINS };
 
 BmExitMachine bm_exit_machine;
@@ -155,7 +156,7 @@ call_eoi(void)
 static const char *
 prepare_npf(void)
 {
-    touch_next = TOUCH_FROM;
+    touch_next = touch_next ? touch_next : TOUCH_FROM;
     if (bm_exit_machine.memory < TOUCH_FROM + TOUCH_KEEP + bm_exit_machine.pages * PAGE)
         return "the guest has too little memory for so many batches";
     return NULL;
@@ -246,7 +247,7 @@ batch_hlt_timer(void)
 {
     uint64_t late = 0;
 
-    for (unsigned int i = 0; i < SLEEPS; i++) {
+    for (unsigned int i = 0; i < CALLS_hlt_timer; i++) {
         uint64_t due = sleep_long();
         late += bm_tsc() - due;
     }
@@ -365,27 +366,32 @@ finish_other(void)
 /* --- the table --- */
 
 const BmExitKind bm_exit_kinds[BM_EXIT_COUNT] = {
-    {"mmio_lapic", 10, WARMUP, false, prepare_mmio_lapic, call_mmio_lapic, NULL, NULL},
-    {"cpuid", 10, WARMUP, false, NULL, call_cpuid, NULL, NULL},
-    {"vmcall", 10, WARMUP, false, prepare_vmcall, call_vmcall, NULL, NULL},
-    {"rdmsr", 10, WARMUP, false, prepare_msr, call_rdmsr, NULL, NULL},
-    {"wrmsr", 10, WARMUP, false, prepare_msr, call_wrmsr, NULL, NULL},
-    {"pio_kernel", 10, WARMUP, false, NULL, call_pio_kernel, NULL, NULL},
-    {"pio_qemu", 10, WARMUP, false, prepare_pm_timer, call_pio_qemu, NULL, NULL},
-    {"mmio_kernel", 10, WARMUP, false, NULL, call_mmio_kernel, NULL, NULL},
-    {"mmio_qemu", 10, WARMUP, false, NULL, call_mmio_qemu, NULL, NULL},
-    {"cr8", 10, WARMUP, false, NULL, call_cr8, NULL, NULL},
-    {"pause", 10, WARMUP, false, NULL, call_pause, NULL, NULL},
-    {"eoi", 10, WARMUP, true, NULL, call_eoi, NULL, NULL},
-    {"tscdeadline", 10, WARMUP, true, prepare_deadline, call_tscdeadline, NULL, finish_deadline},
-    {"tscdeadline_now", 10, WARMUP, true, prepare_deadline_now, call_tscdeadline_now, NULL,
+    {"mmio_lapic", CALLS_mmio_lapic, WARMUP, false, prepare_mmio_lapic, call_mmio_lapic, NULL,
+     NULL},
+    {"cpuid", CALLS_cpuid, WARMUP, false, NULL, call_cpuid, NULL, NULL},
+    {"vmcall", CALLS_vmcall, WARMUP, false, prepare_vmcall, call_vmcall, NULL, NULL},
+    {"rdmsr", CALLS_rdmsr, WARMUP, false, prepare_msr, call_rdmsr, NULL, NULL},
+    {"wrmsr", CALLS_wrmsr, WARMUP, false, prepare_msr, call_wrmsr, NULL, NULL},
+    {"pio_kernel", CALLS_pio_kernel, WARMUP, false, NULL, call_pio_kernel, NULL, NULL},
+    {"pio_qemu", CALLS_pio_qemu, WARMUP, false, prepare_pm_timer, call_pio_qemu, NULL, NULL},
+    {"mmio_kernel", CALLS_mmio_kernel, WARMUP, false, NULL, call_mmio_kernel, NULL, NULL},
+    {"mmio_qemu", CALLS_mmio_qemu, WARMUP, false, NULL, call_mmio_qemu, NULL, NULL},
+    {"cr8", CALLS_cr8, WARMUP, false, NULL, call_cr8, NULL, NULL},
+    {"pause", CALLS_pause, WARMUP, false, NULL, call_pause, NULL, NULL},
+    {"eoi", CALLS_eoi, WARMUP, true, NULL, call_eoi, NULL, NULL},
+    {"tscdeadline", CALLS_tscdeadline, WARMUP, true, prepare_deadline, call_tscdeadline, NULL,
+     finish_deadline},
+    {"tscdeadline_now", CALLS_tscdeadline_now, WARMUP, true, prepare_deadline_now,
+     call_tscdeadline_now, NULL, interrupts_off},
+    {"hlt_timer", CALLS_hlt_timer, WARMUP, true, prepare_sleep, NULL, batch_hlt_timer, NULL},
+    {"self_ipi", CALLS_self_ipi, WARMUP, true, prepare_self_ipi, call_self_ipi, NULL,
      interrupts_off},
-    {"hlt_timer", SLEEPS, WARMUP, true, prepare_sleep, NULL, batch_hlt_timer, NULL},
-    {"self_ipi", 10, WARMUP, true, prepare_self_ipi, call_self_ipi, NULL, interrupts_off},
-    {"self_ipi_hlt", 10, WARMUP, true, NULL, call_self_ipi_hlt, NULL, NULL},
-    {"ipi_running", 1, WARMUP, true, prepare_ipi_running, NULL, batch_ipi_running, finish_other},
-    {"ipi_halted", 1, WARMUP_IDLE, true, prepare_ipi_halted, NULL, batch_ipi_halted, finish_other},
-    {"npf", BM_EXIT_TOUCHES, WARMUP, true, prepare_npf, call_npf, NULL, NULL},
+    {"self_ipi_hlt", CALLS_self_ipi_hlt, WARMUP, true, NULL, call_self_ipi_hlt, NULL, NULL},
+    {"ipi_running", CALLS_ipi_running, WARMUP, true, prepare_ipi_running, NULL, batch_ipi_running,
+     finish_other},
+    {"ipi_halted", CALLS_ipi_halted, WARMUP_IDLE, true, prepare_ipi_halted, NULL, batch_ipi_halted,
+     finish_other},
+    {"npf", CALLS_npf, WARMUP, true, prepare_npf, call_npf, NULL, NULL},
 };
 
 void

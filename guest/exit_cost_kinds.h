@@ -18,9 +18,8 @@ typedef struct {
 } BmExitKind;
 
 #define BM_EXIT_WARMUP_MAX 60
-#define BM_EXIT_TOUCHES 4UL /* pages a batch of first touches takes */
 
-#define BM_EXIT_COUNT_ONE(name, loop, what) +1
+#define BM_EXIT_COUNT_ONE(name, calls, loop, what) +1
 #define BM_EXIT_COUNT (0 BM_EXIT_KINDS(BM_EXIT_COUNT_ONE))
 extern const BmExitKind bm_exit_kinds[BM_EXIT_COUNT];
 

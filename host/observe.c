@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "host/error.h"
+#include "host/functions.h"
 #include "host/observe_state.h"
 #include "host/threads.h"
 
@@ -239,8 +240,15 @@ host_observer_stop(HostObserver *o, GError **error)
     return o->ended;
 }
 
+static void
+recover(const char *name)
+{
+    host_targets_recover(name);
+    host_functions_recover(name);
+}
+
 guint
 host_observers_reap(void)
 {
-    return host_trace_reap(HOST_TRACE_PREFIX, host_targets_recover);
+    return host_trace_reap(HOST_TRACE_PREFIX, recover);
 }

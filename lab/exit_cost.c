@@ -8,7 +8,7 @@
 
 #define VCPUS_MAX 2
 
-#define KIND_NAME(name, loop, what) #name,
+#define KIND_NAME(name, calls, loop, what) #name,
 static const char *const kinds[] = {BM_EXIT_KINDS(KIND_NAME) NULL};
 
 static const LabWorkload *

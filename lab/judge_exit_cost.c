@@ -10,7 +10,7 @@ typedef struct {
     const char *name;
     gboolean loop; /* the empty loop is to be subtracted */
 } Kind;
-#define KIND(kind, is_loop, what) {#kind, is_loop},
+#define KIND(kind, calls, is_loop, what) {#kind, is_loop},
 static const Kind kinds[] = {BM_EXIT_KINDS(KIND)};
 
 /* Ticks of the empty loop of CALLS calls; G_MAXUINT64: it was not measured. */

@@ -182,6 +182,8 @@ job_exit_cost(GString *job, const LabWorkload *w)
     job_argument(job, "--batches=%" G_GUINT64_FORMAT, w->batches);
     if (!g_str_equal(w->kinds, LAB_EXIT_COST_ALL))
         job_argument(job, "--kinds=%s", w->kinds);
+    if (w->functions)
+        job_argument(job, "--traced");
 }
 
 static gboolean

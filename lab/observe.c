@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include "host/observe.h"
+#include "lab/functions.h"
 #include "lab/judge.h"
 #include "lab/text.h"
 
 struct LabObserve {
-    HostObserver *observer;
+    LabFunctions *functions;  /* or NULL */
+    const char *functions_of; /* workload */
+    HostObserver *observer;   /* NULL: nothing else is watched */
     HostCpuset *housekeeping, *isolated, *vcpu_cpus;
     GPtrArray *windows; /* Window * */
     gboolean open;
@@ -49,8 +52,9 @@ lab_observe_mask(const char *text, unsigned int *mask)
     return *mask != 0;
 }
 
-gboolean
-lab_observe_wanted(const LabParams *params)
+/* By host.observe, beside functions. */
+static gboolean
+observers_wanted(const LabParams *params)
 {
     unsigned int mask = 0;
     gboolean any = FALSE;
@@ -61,6 +65,12 @@ lab_observe_wanted(const LabParams *params)
            lab_observe_mask(params->observe, &mask) && mask;
 }
 
+gboolean
+lab_observe_wanted(const LabParams *params)
+{
+    return lab_functions_wanted(params) || observers_wanted(params);
+}
+
 LabObserve *
 lab_observe_new(const char *token, const LabParams *params, const LabMachine *machine,
                 const GPtrArray *threads, GError **error)
@@ -68,6 +78,10 @@ lab_observe_new(const char *token, const LabParams *params, const LabMachine *ma
     g_autoptr(LabObserve) o = g_new0(LabObserve, 1);
     const pid_t self = getpid();
 
+    if (lab_functions_wanted(params)) {
+        o->functions = lab_functions_new(token, machine);
+        o->functions_of = lab_functions_wanted(params)->name;
+    }
     o->windows = g_ptr_array_new_with_free_func((GDestroyNotify)window_free);
     o->housekeeping =
         host_cpulist_parse(params->host.housekeeping, HOST_CPULIST_TOOL, 0, NULL, error);
@@ -89,6 +103,8 @@ lab_observe_new(const char *token, const LabParams *params, const LabMachine *ma
         .lab_pids = &self,
         .n_lab_pids = 1,
     };
+    if (!observers_wanted(params))
+        return g_steal_pointer(&o);
     lab_observe_mask(params->observe, &spec.observers);
     o->observer = host_observer_new(&spec, error);
     return o->observer ? g_steal_pointer(&o) : NULL;
@@ -99,6 +115,7 @@ lab_observe_free(LabObserve *o)
 {
     if (!o)
         return;
+    g_clear_pointer(&o->functions, lab_functions_free);
     g_clear_pointer(&o->observer, host_observer_free);
     HostCpuset *sets[] = {o->housekeeping, o->isolated, o->vcpu_cpus};
     for (gsize i = 0; i < G_N_ELEMENTS(sets); i++)
@@ -111,13 +128,22 @@ void
 lab_observe_begin(LabObserve *o, const char *workload)
 {
     g_autoptr(GError) error = NULL;
-    Window *w = g_new0(Window, 1);
 
+    if (!o->observer)
+        return;
+    Window *w = g_new0(Window, 1);
     w->workload = g_strdup(workload);
     g_ptr_array_add(o->windows, w);
     o->open = host_observer_start(o->observer, &error);
     if (!o->open)
         w->error = g_strdup(error->message);
+}
+
+void
+lab_observe_barrier(LabObserve *o, const char *name)
+{
+    if (o->functions)
+        lab_functions_barrier(o->functions, name);
 }
 
 void
@@ -320,5 +346,5 @@ lab_observe_record(LabObserve *o, ResRecord *record, GHashTable *files)
         if (!record_window(o, o->windows->pdata[i], record, files))
             return FALSE;
     }
-    return TRUE;
+    return !o->functions || lab_functions_record(o->functions, o->functions_of, record, files);
 }

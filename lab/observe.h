@@ -33,6 +33,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabObserve, lab_observe_free)
 /* Around WORKLOAD, while the guest waits at its barriers. Errors show in lab_observe_record. */
 void lab_observe_begin(LabObserve *o, const char *workload);
 void lab_observe_end(LabObserve *o);
+/* At any other barrier of a guest, before it goes on. */
+void lab_observe_barrier(LabObserve *o, const char *name);
 
 /* Adds metrics to RECORD and WORKLOAD-host.txt to FILES. FALSE when RECORD was made a failure
  * instead. */

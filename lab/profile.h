@@ -60,7 +60,8 @@ typedef struct {
     guint64 priority;
     guint64 histogram_us; /* largest latency of the histogram; 0: none */
     /* exit-cost: batches, and */
-    char *kinds; /* names of guest/exit_cost.h with commas, or "all" */
+    char *kinds;        /* names of guest/exit_cost.h with commas, or "all" */
+    gboolean functions; /* of the lab host are traced after measuring */
     /* command */
     char *command; /* absolute path of a program of this machine, carried into the guest, and its
                     * arguments, in shell quoting (no shell is run) */

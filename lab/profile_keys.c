@@ -128,6 +128,9 @@ static const LabKey keys[] = {
     {"workload", "kinds", LAB_TYPE_STRING, "all", NULL,
      "exit-cost: kinds of exit, separated by commas; all: each that this guest can cause",
      WORK(kinds)},
+    {"workload", "functions", LAB_TYPE_BOOL, "no", NULL,
+     "exit-cost: once measured, repeat each kind and tell where on the lab host it is spent",
+     WORK(functions)},
     {"workload", "command", LAB_TYPE_ARGV, NULL, NULL,
      "command: absolute path of a program of this machine, carried into the guest, and its "
      "arguments, in shell quoting (no shell is run)",
@@ -152,7 +155,7 @@ static const struct {
 } workload_types[] = {
     {"syscall-loop", {"loop", "calls", "batches", "warmup", NULL}},
     {"cyclictest", {"interval", "loops", "priority", "histogram", NULL}},
-    {"exit-cost", {"kinds", "batches", NULL}},
+    {"exit-cost", {"kinds", "batches", "functions", NULL}},
     {"command", {"command", NULL}},
 };
 static const char *const common_workload_keys[] = {"type",    "cpu",   "timeout", "host_load",

@@ -220,6 +220,8 @@ lab_run_on_barrier(const char *name, gpointer data)
         g_clear_pointer(&run->load, lab_load_stop);
         g_clear_pointer(&run->workload, g_free);
         measure_timer(run, NULL);
+    } else if (run->observe) {
+        lab_observe_barrier(run->observe, name);
     }
     /* lab_machine_barriers: at the last one every guest waits until its report was read. */
     if (run->params->clock == LAB_CLOCK_WALL || g_str_equal(name, "end"))

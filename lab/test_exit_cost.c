@@ -41,7 +41,7 @@ test_refused(void)
         {METAL_HOST EXITS "[guest]\nvcpus = 2\nisolated = 1\n", "no kernel that could isolate"},
         {METAL_HOST EXITS "trace = do_idle\n", "no kernel whose functions"},
         {"[host]\nplatform = bare\n" EXITS, "no KVM"},
-        {METAL_HOST EXITS "loop = stat\n", "kinds, batches"},
+        {METAL_HOST EXITS "loop = stat\n", "kinds, batches, functions"},
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
