@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <libvirt-glib/libvirt-glib.h>
 #include <libvirt/virterror.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "host/error.h"
@@ -182,6 +183,25 @@ host_conn_libvirt_version(HostConn *c G_GNUC_UNUSED)
 {
     unsigned long version = 0;
     return virGetVersion(&version, NULL, NULL) == 0 ? version : 0;
+}
+
+/* "QEMU emulator version 10.0.2 (Debian ...)" */
+gulong
+host_qemu_version(const char *path, GError **error)
+{
+    const char *const argv[] = {path, "--version", NULL};
+    g_autofree char *out = NULL;
+    unsigned int major, minor, release;
+    int status;
+
+    if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL,
+                      &status, error))
+        return 0;
+    if (sscanf(out, "QEMU emulator version %3u.%3u.%3u", &major, &minor, &release) == 3)
+        return major * 1000000UL + minor * 1000UL + release;
+    g_set_error(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                "%s is no QEMU: it does not tell its version", path);
+    return 0;
 }
 
 gulong

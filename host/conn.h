@@ -34,9 +34,11 @@ const char *host_conn_uri(const HostConn *c);
  * ERROR set on failure. */
 gulong host_conn_libvirt_version(HostConn *c);
 gulong host_conn_qemu_version(HostConn *c, GError **error);
+/* Of any QEMU program, by asking it. 0 with ERROR set when it is none. */
+gulong host_qemu_version(const char *path, GError **error);
 char *host_version_text(gulong version); /* "10.0.2"; g_free */
 
-/* The QEMU program all embedded guests run. */
+/* The system's QEMU, which guests run unless something else is said. */
 #define HOST_QEMU "/usr/bin/qemu-system-x86_64"
 /* The first QEMU that shares icount's instruction budget between vCPUs; older ones hang bringing up
  * the second. */

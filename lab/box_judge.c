@@ -100,8 +100,8 @@ keep_capabilities(const LabImage *image, const char *cache_dir, const ResWorkloa
         lab_box_image_keep(image, cache_dir, f->content->str, f->content->len);
 }
 
-/* "host." is now the lab host in the box: what this machine said of itself and of the box's own
- * emulator gets other names. */
+/* "host." and "qemu." are now the lab host's in the box: what this machine said of itself and of
+ * the box's own emulator gets other names. */
 static void
 set_aside(ResRecord *record)
 {
@@ -112,12 +112,13 @@ set_aside(ResRecord *record)
     g_hash_table_iter_init(&iter, record->environment);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
         const char *name = key;
-        if (!g_str_has_prefix(name, "host."))
+        gboolean host = g_str_has_prefix(name, "host.");
+        if (!host && !g_str_has_prefix(name, "qemu."))
             continue;
         g_hash_table_insert(
             moved,
-            g_strconcat(g_str_has_prefix(name, "host.thread.") ? "box." : "machine.",
-                        name + strlen("host."), NULL),
+            g_strconcat(!host || g_str_has_prefix(name, "host.thread.") ? "box." : "machine.",
+                        name + (host ? strlen("host.") : 0), NULL),
             g_strdup(value));
         g_hash_table_iter_remove(&iter);
     }

@@ -27,6 +27,11 @@ run: deps ## see it work: what nohz_full costs at a system call, then a KVM gues
 	@echo
 	@$(B)/nohzlab run profiles/lab-host.ini
 
+# Where it is looked for: below the state folder.
+.PHONY: qemu
+qemu: deps ## an emulator under which boxes with clock icount don't stall (lab/box-icount.md); five minutes
+	@lab/qemu.sh "$${NOHZLAB_STATE:-/var/lib/nohzlab}/qemu"
+
 .PHONY: check test
 check: deps deps-check ## run all tests
 	@+$(build_more) test

@@ -289,3 +289,18 @@ lab_platform_check(const LabParams *p, LabSession *session, GError **error)
         return TRUE;
     return check_kvm(session, error) && check_host_partition(p, error);
 }
+
+const char *
+lab_platform_qemu(const LabParams *p, LabSession *session)
+{
+    const char *wanted = g_getenv(LAB_QEMU_ENV);
+
+    if (!host_conn_embedded(lab_session_conn(session)))
+        return NULL;
+    if (wanted && *wanted)
+        return wanted;
+    if (p->platform == LAB_PLATFORM_BOX && p->clock == LAB_CLOCK_ICOUNT &&
+        g_file_test(lab_session_qemu(session), G_FILE_TEST_IS_EXECUTABLE))
+        return lab_session_qemu(session);
+    return HOST_QEMU;
+}

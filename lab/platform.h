@@ -24,3 +24,11 @@ gboolean lab_platform_confine(const LabParams *params, GError **error);
 /* TRUE when a cell of PROFILE runs its guest in this machine's KVM, or may, and the KVM is fit for
  * it. */
 gboolean lab_platform_needs_kvm(const LabProfile *profile);
+
+/*
+ * The emulator for settled PARAMS: NULL where libvirt chooses (--connect), else $NOHZLAB_QEMU, else
+ * for a box under icount the one that `make qemu` built below the state folder if it is there,
+ * since the system's stalls now and then (lab/box-icount.md), else HOST_QEMU. SESSION's.
+ */
+#define LAB_QEMU_ENV "NOHZLAB_QEMU"
+const char *lab_platform_qemu(const LabParams *params, LabSession *session);

@@ -12,6 +12,7 @@
 #include "host/threads.h"
 #include "lab/files.h"
 #include "lab/judge.h"
+#include "lab/platform.h"
 #include "lab/run_record.h"
 
 const char *
@@ -143,8 +144,6 @@ write_job(LabRun *run, const char *path, GError **error)
 static gboolean
 run_set_up(LabRun *run, HostDomainSpec *spec, GError **error)
 {
-    HostConn *conn = lab_session_conn(run->session);
-
     run->name = lab_session_guest_name(run->session, error);
     if (!run->name)
         return FALSE;
@@ -167,7 +166,7 @@ run_set_up(LabRun *run, HostDomainSpec *spec, GError **error)
     if (run->box)
         lab_box_domain(run->box, spec);
     spec->name = run->name;
-    spec->emulator = host_conn_embedded(conn) ? HOST_QEMU : NULL;
+    spec->emulator = lab_platform_qemu(run->cell->params, run->session);
     spec->kernel = run->image->kernel_path;
     spec->initrd = run->image->initrd_path;
     spec->job_path = job;

@@ -7,6 +7,7 @@
 #include "lab/console.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
+#include "lab/platform.h"
 #include "lab/profile_relevant.h"
 
 static void
@@ -14,7 +15,9 @@ fill_environment(ResRecord *record, LabSession *session, const LabParams *params
                  const LabImage *image)
 {
     HostConn *conn = lab_session_conn(session);
-    gulong qemu = host_conn_qemu_version(conn, NULL);
+    const char *program = lab_platform_qemu(params, session);
+    gulong qemu = program && !g_str_equal(program, HOST_QEMU) ? host_qemu_version(program, NULL)
+                                                              : host_conn_qemu_version(conn, NULL);
     g_autofree char *qemu_text = qemu ? host_version_text(qemu) : NULL;
     g_autofree char *libvirt_text = host_version_text(host_conn_libvirt_version(conn));
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, lab_machine_seed(params, boot));
@@ -25,6 +28,9 @@ fill_environment(ResRecord *record, LabSession *session, const LabParams *params
     lab_record_env(record, "kernel.sha256", image->kernel->sha256);
     lab_record_env(record, "initramfs.sha256", image->initramfs->sha256);
     lab_record_env(record, "qemu.version", qemu_text);
+    /* Another emulator is another machine, whatever its version says. */
+    if (program && !g_str_equal(program, HOST_QEMU))
+        lab_record_env(record, "qemu.path", program);
     lab_record_env(record, "libvirt.version", libvirt_text);
     if (params->clock == LAB_CLOCK_ICOUNT)
         lab_record_env(record, "seed", seed);

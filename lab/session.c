@@ -26,6 +26,7 @@ struct LabSession {
     char *token;
     char *run_dir;
     char *cache_dir;
+    char *qemu;
     int lock_fd;
     int machine_fd; /* lock on changing this machine, -1: not held */
     unsigned int guests;
@@ -187,6 +188,7 @@ lab_session_open(const LabSessionConfig *config, GError **error)
         (hide_kvm(config) && !host_kvm_hide(s->run_dir, error)))
         return NULL;
     s->cache_dir = g_build_filename(res_store_root(s->store), "cache", NULL);
+    s->qemu = g_build_filename(res_store_root(s->store), "qemu/bin/qemu-system-x86_64", NULL);
     g_autofree char *virt_cache =
         g_canonicalize_filename(config->kvm ? "libvirt-kvm" : "libvirt", s->cache_dir);
     s->conn = host_conn_open(config->uri, s->run_dir, virt_cache, error);
@@ -219,6 +221,7 @@ lab_session_close(LabSession *s)
     g_free(s->token);
     g_free(s->run_dir);
     g_free(s->cache_dir);
+    g_free(s->qemu);
     g_free(s);
 }
 
@@ -244,6 +247,12 @@ const char *
 lab_session_cache_dir(LabSession *s)
 {
     return s->cache_dir;
+}
+
+const char *
+lab_session_qemu(LabSession *s)
+{
+    return s->qemu;
 }
 
 HostKvmState

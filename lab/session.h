@@ -35,6 +35,8 @@ HostConn *lab_session_conn(LabSession *s);
 ResStore *lab_session_store(LabSession *s);
 const char *lab_session_run_dir(LabSession *s);
 const char *lab_session_cache_dir(LabSession *s);
+/* Where `make qemu` puts its emulator; it need not be there. */
+const char *lab_session_qemu(LabSession *s);
 const GPtrArray *lab_session_reaped(LabSession *s); /* char * */
 
 /* What host_kvm_probe found before /dev/kvm was hidden; *DETAIL, if not NULL, is its sentence. */

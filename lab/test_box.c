@@ -230,6 +230,7 @@ test_done(Fixture *f, G_GNUC_UNUSED gconstpointer data)
     g_autofree char *bundle = inner_bundle(f, RES_OUTCOME_DONE);
 
     lab_record_env(f->record, "host.kernel.release", "9.9.9-machine");
+    lab_record_env(f->record, "qemu.version", "9.9.9");
     lab_record_env(f->record, "host.thread.3.CPU 0/TCG", "0-1");
     g_assert_true(box_judge(f, 0, "1-3", bundle));
     g_assert_cmpint(f->record->outcome, ==, RES_OUTCOME_DONE);
@@ -243,6 +244,7 @@ test_done(Fixture *f, G_GNUC_UNUSED gconstpointer data)
     GHashTable *env = f->record->environment;
     g_assert_cmpstr(g_hash_table_lookup(env, "host.kernel.release"), ==, "6.1.0-test");
     g_assert_cmpstr(g_hash_table_lookup(env, "machine.kernel.release"), ==, "9.9.9-machine");
+    g_assert_cmpstr(g_hash_table_lookup(env, "box.qemu.version"), ==, "9.9.9");
     g_assert_cmpstr(g_hash_table_lookup(env, "host.thread.3.CPU 0/KVM"), ==, "2");
     g_assert_cmpstr(g_hash_table_lookup(env, "box.thread.3.CPU 0/TCG"), ==, "0-1");
     g_assert_null(g_hash_table_lookup(env, "host.thread.3.CPU 0/TCG"));
