@@ -30,6 +30,11 @@
 #define BM_FILE_MAX (8 * 1024 * 1024)  /* bytes of one file that are sent */
 #define BM_OWN_LINES_MAX (1024 * 1024) /* bytes of one program's own report lines */
 #define BM_KMSG_MAX 100                /* `fact kmsg` lines in one report */
-#define BM_TRACE_LOOP "trace"          /* the LOOP of a traced function's calls, one a batch */
-#define BM_TRACE_MAX 8000              /* of them in one workload */
+/* The marks around what a loop measures: instructions that do nothing (nopl of an address no
+ * program uses), which an emulator that is asked to sees go by. */
+#define BM_MARK_BEGIN_BYTES 0x0f, 0x1f, 0x80, 0x01, 0x5a, 0x48, 0x4e
+#define BM_MARK_END_BYTES 0x0f, 0x1f, 0x80, 0x02, 0x5a, 0x48, 0x4e
+
+#define BM_TRACE_LOOP "trace" /* the LOOP of a traced function's calls, one a batch */
+#define BM_TRACE_MAX 8000     /* of them in one workload */
 #define BM_STATUS_TIMEOUT 124 /* `done` status of a workload that was stopped by the clock */

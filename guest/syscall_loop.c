@@ -31,6 +31,10 @@
 #define TICK_LOOK_NS                                                                               \
     5000000 /* between two readings of /proc/interrupts, a long system call itself */
 
+/* Nothing may move across it. */
+#define MARK_BYTES(...) #__VA_ARGS__
+#define MARK(...) __asm__ volatile(".byte " MARK_BYTES(__VA_ARGS__)::: "memory")
+
 static const unsigned long default_calls[BM_LOOPS] = {
     [BM_LOOP_INVALID] = 200,
     [BM_LOOP_STAT] = 20,
@@ -229,8 +233,10 @@ measure(const Options *o, Measurement *m)
     if (m->have_loc)
         m->have_loc = bm_interrupts_loc(&m->interrupts, &m->loc_before);
     start = now_ns();
+    MARK(BM_MARK_BEGIN_BYTES);
     for (; m->n_measured < o->batches; m->n_measured++)
         batch(o, m);
+    MARK(BM_MARK_END_BYTES);
     m->measured_ns = now_ns() - start;
     if (m->have_loc)
         m->have_loc = bm_interrupts_loc(&m->interrupts, &m->loc_after);

@@ -155,10 +155,11 @@ write_qemu_arguments(xmlTextWriter *w, const HostDomainSpec *s)
     if (!s->icount)
         return;
     g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, s->seed);
-    const char *const args[] = {"-icount", "shift=0,sleep=off", "-seed", seed};
+    const char *const args[] = {"-icount", "shift=0,sleep=off", "-seed",
+                                seed,      "-plugin",           s->plugin};
 
     host_xml_open(w, "qemu:commandline");
-    for (gsize i = 0; i < G_N_ELEMENTS(args); i++)
+    for (gsize i = 0; i < G_N_ELEMENTS(args) - (s->plugin ? 0 : 2); i++)
         host_xml_empty(w, "qemu:arg", "value", args[i], NULL);
     host_xml_close(w);
 }
@@ -191,6 +192,7 @@ check_texts(const HostDomainSpec *s, GError **error)
         {"job's path", s->job_path},
         {"console's path", s->console_path},
         {"report's path", s->report_path},
+        {"plugin's path", s->plugin},
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {

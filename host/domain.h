@@ -12,6 +12,7 @@ typedef struct {
     gboolean svm;         /* TCG only: an emulated AMD CPU in which KVM runs guests */
     gboolean icount;      /* TCG only: virtual time = instructions executed (1 ns each) */
     guint64 seed;         /* icount: of the emulator's randomness (-seed) */
+    const char *plugin;   /* icount: the emulator's plugin to load (-plugin); NULL: none */
     const char *emulator; /* NULL: libvirt's choice */
     const char *kernel, *initrd, *cmdline; /* initrd: or NULL */
     unsigned int memory_mib, vcpus;

@@ -307,6 +307,14 @@ test_icount(void)
         icount, "concat(//*[local-name()='arg'][1]/@value, ' ', //*[local-name()='arg'][2]/@value, "
                 "' ', //*[local-name()='arg'][3]/@value, ' ', //*[local-name()='arg'][4]/@value)");
     g_assert_cmpstr(args, ==, "-icount shift=0,sleep=off -seed 7");
+    g_assert_null(strstr(icount, "-plugin"));
+    s.plugin = "/run/x/hot.so";
+    g_autofree char *plugged = host_domain_xml(&s, NULL);
+    g_autofree char *plugin = read_back(
+        plugged,
+        "concat(//*[local-name()='arg'][5]/@value, ' ', //*[local-name()='arg'][6]/@value)");
+    g_assert_cmpstr(plugin, ==, "-plugin /run/x/hot.so");
+    s.plugin = NULL;
     g_autofree char *start = read_back(icount, "/domain/clock/@start");
     g_assert_cmpstr(start, ==, "1767225600");
 

@@ -6,6 +6,7 @@
 #include "guest/report.h"
 #include "host/error.h"
 #include "lab/exit_cost.h"
+#include "lab/hot.h"
 
 /* Notices and worse on the console: the banner tells a kernel that runs from one that doesn't. A
  * panic ends the guest at once (panic=-1 reboots, and a reboot ends the domain). */
@@ -147,6 +148,8 @@ job_syscall_loop(GString *job, const LabWorkload *w)
     job_argument(job, "--batches=%" G_GUINT64_FORMAT, w->batches);
     job_argument(job, "--max-warmup=%" G_GUINT64_FORMAT, w->warmup);
     job_argument(job, "%s", w->loop);
+    if (w->hot_functions)
+        g_string_append(job, "collect " LAB_HOT_SYMBOLS "\n");
 }
 
 static void
@@ -291,6 +294,7 @@ lab_machine_domain(const LabMachine *m, const LabParams *params, unsigned int bo
         .kvm = params->platform == LAB_PLATFORM_METAL,
         .icount = params->clock == LAB_CLOCK_ICOUNT,
         .seed = lab_machine_seed(params, boot),
+        .plugin = params->plugin,
         .cmdline = m->cmdline,
         .memory_mib = params->memory_mib,
         .vcpus = m->vcpus,

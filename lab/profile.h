@@ -50,10 +50,11 @@ typedef struct {
     gboolean observe; /* metal and box: by what host.observe says */
     char *trace;      /* kernel function whose calls are timed in the guest; "": none */
     /* syscall-loop */
-    char *loop;      /* "invalid" or "stat" */
-    guint64 calls;   /* per batch */
-    guint64 batches; /* measured ones */
-    guint64 warmup;  /* at most this many batches before the steady state */
+    char *loop;             /* "invalid" or "stat" */
+    guint64 calls;          /* per batch */
+    guint64 batches;        /* measured ones */
+    guint64 warmup;         /* at most this many batches before the steady state */
+    gboolean hot_functions; /* icount: instructions by kernel function, too */
     /* cyclictest */
     guint64 interval_us;
     guint64 loops;
@@ -87,7 +88,8 @@ typedef struct {
     char *pin; /* tool dialect, one CPU of the lab host per vCPU ("1" or "1,2"); "": not pinned */
     char *emulatorpin; /* tool dialect; "": not pinned */
     guint64 boot_timeout_s;
-    guint64 seed;         /* of the emulator's randomness; boot n uses seed + n */
+    char *plugin; /* of the emulator, as this session has laid it out (lab/hot.h), or NULL */
+    guint64 seed; /* of the emulator's randomness; boot n uses seed + n */
     GPtrArray *workloads; /* LabWorkload * */
     GPtrArray *checks;    /* LabSetting *, section "check" */
 } LabParams;

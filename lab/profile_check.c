@@ -332,11 +332,25 @@ check_flat(const Check *c, const LabParams *params, GError **error)
     return !problem || refuse(c, error, section, key, "%s", problem);
 }
 
+/* Counted by the emulator, and only in one thread. */
+static gboolean
+check_hot(const Check *c, const LabParams *params, const LabWorkload *w, GError **error)
+{
+    if (!w->hot_functions ||
+        (params->platform == LAB_PLATFORM_BARE && params->clock == LAB_CLOCK_ICOUNT))
+        return TRUE;
+    g_autofree char *section = g_strconcat("workload ", w->name, NULL);
+    return refuse(c, error, section, "hot_functions",
+                  "needs host.platform = bare and host.clock = icount");
+}
+
 static gboolean
 check_workloads(const Check *c, const LabParams *params, const Machine *guest, GError **error)
 {
     for (guint i = 0; i < params->workloads->len; i++) {
         const LabWorkload *w = g_ptr_array_index(params->workloads, i);
+        if (!check_hot(c, params, w, error))
+            return FALSE;
         if (w->cpu < (int)params->vcpus)
             continue;
         g_autofree char *machine = machine_text(guest);

@@ -116,6 +116,9 @@ static const LabKey keys[] = {
      WORK(batches)},
     {"workload", "warmup", LAB_TYPE_UINT, "2000", "0..10000",
      "syscall-loop: at most this many batches before the steady state", WORK(warmup)},
+    {"workload", "hot_functions", LAB_TYPE_BOOL, "no", NULL,
+     "syscall-loop: tell also which kernel functions a call's instructions are in (bare, icount)",
+     WORK(hot_functions)},
     {"workload", "interval", LAB_TYPE_TIME_US, "1ms", "10us..10s",
      "cyclictest: time between wake-ups", WORK(interval_us)},
     {"workload", "loops", LAB_TYPE_UINT, "10000", "1..1000000000",
@@ -151,9 +154,9 @@ static const LabKey keys[] = {
 /* Keys of [workload] that only one type has; the others belong to all. */
 static const struct {
     const char *type;
-    const char *const keys[5];
+    const char *const keys[6];
 } workload_types[] = {
-    {"syscall-loop", {"loop", "calls", "batches", "warmup", NULL}},
+    {"syscall-loop", {"loop", "calls", "batches", "warmup", "hot_functions", NULL}},
     {"cyclictest", {"interval", "loops", "priority", "histogram", NULL}},
     {"exit-cost", {"kinds", "batches", "functions", NULL}},
     {"command", {"command", NULL}},

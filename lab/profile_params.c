@@ -39,6 +39,7 @@ lab_params_free(LabParams *params)
     partition_clear(&params->guest);
     g_free(params->pin);
     g_free(params->emulatorpin);
+    g_free(params->plugin);
     g_ptr_array_unref(params->workloads);
     g_ptr_array_unref(params->checks);
     g_free(params);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lab/hot.h"
 #include "lab/judge.h"
 
 #define DRAIN_MS 2000   /* for what QEMU wrote before it went */
@@ -50,6 +51,18 @@ fail_early_stop(LabRun *run)
                      "the guest stopped in the middle of its report: %s", error->message);
 }
 
+/* What the plugin said went to QEMU's log, which libvirt keeps in the embedded driver's root. */
+static void
+record_hot(LabRun *run)
+{
+    g_autofree char *log = NULL;
+
+    if (host_conn_embedded(lab_session_conn(run->session)))
+        log = g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session),
+                              run->name);
+    lab_hot_record(run->params, log, run->record, run->files);
+}
+
 void
 lab_run_judge(LabRun *run)
 {
@@ -67,6 +80,8 @@ lab_run_judge(LabRun *run)
     else if (lab_judge(run->params, run->machine, run->report, run->record, run->files) &&
              run->observe)
         lab_observe_record(run->observe, run->record, run->files);
+    if (lab_hot_wanted(run->params))
+        record_hot(run);
 }
 
 static gboolean

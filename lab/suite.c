@@ -5,6 +5,7 @@
 #include "images/image.h"
 #include "lab/box_image.h"
 #include "lab/checks.h"
+#include "lab/hot.h"
 #include "lab/exit_cost.h"
 #include "lab/judge.h"
 #include "lab/platform.h"
@@ -105,6 +106,7 @@ plan(LabSuite *s, GError **error)
         lab_platform_settle(cell->params, s->session);
         if (!lab_platform_confine(cell->params, error) ||
             !lab_platform_check(cell->params, s->session, error) ||
+            !lab_hot_lay_out(cell->params, lab_session_run_dir(s->session), error) ||
             !checks_met(s, cell, &unmet, error))
             return FALSE;
         skip[i] = unmet != NULL;

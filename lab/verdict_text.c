@@ -6,6 +6,7 @@
 
 #include "lab/text.h"
 #include "lab/verdict.h"
+#include "lab/verdict_hot.h"
 
 typedef struct libscols_table ScolsTable;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ScolsTable, scols_unref_table)
@@ -274,6 +275,7 @@ lab_verdict_text(const LabVerdict *v, gboolean all, gboolean color)
 
     append_head(out, v);
     append_metrics(out, v, all);
+    lab_verdict_append_hot(out, v);
     append_failures(out, v);
     append_notes(out, v);
     append_expectations(out, v, color);
