@@ -23,7 +23,7 @@
     X(eoi, 10, 1, "end of interrupt with none in service")                                         \
     X(tscdeadline, 10, 1, "TSC-deadline timer armed for later")                                    \
     X(tscdeadline_now, 10, 1, "TSC-deadline timer armed for now, its interrupt taken")             \
-    X(hlt_timer, 32, 0, "HLT until a timer: from when it was due to the guest running again")      \
+    X(hlt_timer, 64, 0, "HLT until a timer: from when it was due to the guest running again")      \
     X(self_ipi, 10, 1, "interrupt to oneself, taken")                                              \
     X(self_ipi_hlt, 10, 1, "interrupt to oneself sent with interrupts off, taken in HLT")          \
     X(ipi_running, 1, 1, "interrupt sent to another vCPU that runs; its way there is not in it")   \

@@ -8,6 +8,8 @@
 
 #define LAB_EXIT_COST "exit-cost" /* the type, and the flat guest's name */
 #define LAB_EXIT_COST_ALL "all"
+/* Batches by default: of twenty kinds, and those of hlt_timer sleep most of a second each. */
+#define LAB_EXIT_COST_BATCHES "50"
 
 /* The flat guest that PARAMS want in place of a kernel's, or NULL. Static. */
 const char *lab_params_flat(const LabParams *params);

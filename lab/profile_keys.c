@@ -112,7 +112,8 @@ static const LabKey keys[] = {
     {"workload", "calls", LAB_TYPE_UINT, "200", "1..1000000000", "syscall-loop: calls per batch",
      WORK(calls)},
     {"workload", "batches", LAB_TYPE_UINT, "400", "1..8000",
-     "syscall-loop, exit-cost: measured batches (exit-cost: of each kind, at most 1000)",
+     "syscall-loop, exit-cost: measured batches (exit-cost: of each kind, 50 by default, at most "
+     "1000)",
      WORK(batches)},
     {"workload", "warmup", LAB_TYPE_UINT, "2000", "0..10000",
      "syscall-loop: at most this many batches before the steady state", WORK(warmup)},

@@ -2,6 +2,7 @@
 /* The parameters of one cell, from the lines in force and the table. */
 #include <string.h>
 
+#include "lab/exit_cost.h"
 #include "lab/profile_private.h"
 
 static void
@@ -149,8 +150,11 @@ fill_workload(LabWorkload *w, const LabSection *section, GHashTable *in_force, G
     for (gsize i = 0; i < n; i++) {
         if (strcmp(keys[i].section, "workload") != 0 || strcmp(keys[i].key, "type") == 0)
             continue;
+        LabKey key = keys[i];
+        if (strcmp(type, LAB_EXIT_COST) == 0 && strcmp(key.key, "batches") == 0)
+            key.initial = LAB_EXIT_COST_BATCHES;
         gboolean ok = lab_workload_type_has(type, keys[i].key)
-                          ? fill(&keys[i], section->name, w, in_force, settings, error)
+                          ? fill(&key, section->name, w, in_force, settings, error)
                           : refuse_foreign_key(&keys[i], section->name, type, in_force, error);
         if (!ok)
             return FALSE;

@@ -19,6 +19,10 @@ test_job(void)
     g_assert_nonnull(strstr(some->machine->job, "workload e 9\n"));
     g_assert_nonnull(strstr(some->machine->job, "argv --kinds=cpuid,hlt_timer\n"));
     g_assert_cmpstr(lab_params_flat(cell(all->profile, 0)->params), ==, "exit-cost");
+    g_autoptr(LabProfile) plain = parse_ok(METAL_HOST "[workload e]\ntype = exit-cost\n", NULL);
+    const LabWorkload *w = cell(plain, 0)->params->workloads->pdata[0];
+    g_assert_cmpuint(w->batches, ==, 50);
+    g_assert_cmpstr(g_hash_table_lookup(cell(plain, 0)->settings, "workload e.batches"), ==, "50");
     g_autoptr(LabProfile) other =
         parse_ok("[main]\nsummary = x\n[workload c]\ntype = cyclictest\n", NULL);
     g_assert_null(lab_params_flat(cell(other, 0)->params));
