@@ -70,6 +70,6 @@ include lab/dev.mk
 
 .PHONY: clean
 clean:
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-claims build-fuzz
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
