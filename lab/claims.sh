@@ -37,6 +37,12 @@ all="6.1 timer-target-search divisions jiffies jiffies-flag jiffies-divisions as
     series-1 series-2 series-3 series-4 series-5 series-6 series-7 series-8 series-9"
 
 unpack() {
+    for program in make gcc flex bison bc patch xz; do
+        command -v $program >/dev/null || {
+            echo "claims.sh: there is no $program: apt-get install make gcc flex bison bc patch xz-utils libelf-dev" >&2
+            exit 2
+        }
+    done
     [ -f "$out/linux/.whole" ] && return
     [ -f "$archive" ] || {
         echo "claims.sh: there is no $archive: apt-get install linux-source-6.1, or set LINUX_SOURCE" >&2
