@@ -402,7 +402,7 @@ img_kernel_find(const char *root, const char *spec, GError **error)
     g_autofree char *there = all ? describe(root, all) : g_strdup("its /boot cannot be read");
     g_set_error(error, IMG_ERROR, IMG_ERROR_INVALID,
                 "kernel \"%s\": not one of default, debian:MAJOR.MINOR, boot:RELEASE, "
-                "path:FILE[,modules=DIR]; %s",
+                "path:FILE[,modules=DIR], kernel:ID (nohzlab kernel list); %s",
                 spec, there);
     return NULL;
 }

@@ -9,6 +9,7 @@
 
 #include "host/channel.h"
 #include "host/conn.h"
+#include "images/catalogue.h"
 #include "images/modules.h"
 #include "lab/files.h"
 #include "lab/machine.h"
@@ -370,7 +371,8 @@ lab_box_image_prepare(const char *kernel, const GPtrArray *programs, const char 
     g_autofree char *box_cache = g_build_filename(cache_dir, "box", NULL);
     g_autofree char *making = g_build_filename(run_dir, "box-XXXXXX", NULL);
 
-    image->kernel = img_kernel_find("", kernel, error);
+    g_autofree char *kernels = lab_catalogue_dir(cache_dir);
+    image->kernel = img_catalogue_find(kernels, kernel, error);
     if (!image->kernel)
         return NULL;
     if (!g_mkdtemp(making)) {

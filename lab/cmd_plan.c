@@ -3,13 +3,14 @@
 
 #include "host/conn.h"
 #include "host/kvm.h"
-#include "images/image.h"
+#include "images/catalogue.h"
 #include "lab/box.h"
 #include "lab/command.h"
 #include "lab/exit_cost.h"
 #include "lab/judge.h"
 #include "lab/machine.h"
 #include "lab/profile.h"
+#include "lab/session.h"
 #include "lab/verdict.h"
 #include "results/metric.h"
 
@@ -61,7 +62,7 @@ print_box(const LabCell *cell, ImgKernel *kernel, GString *out, GError **error)
 }
 
 static gboolean
-print_cell(const LabCell *cell, GString *out, GError **error)
+print_cell(const LabCell *cell, const char *kernels, GString *out, GError **error)
 {
     LabParams *params = cell->params;
     g_autofree char *why = NULL;
@@ -71,7 +72,7 @@ print_cell(const LabCell *cell, GString *out, GError **error)
         params->platform =
             host_kvm_probe(&why) == HOST_KVM_RUNS ? LAB_PLATFORM_METAL : LAB_PLATFORM_BOX;
     }
-    g_autoptr(ImgKernel) kernel = img_kernel_find("", params->kernel, error);
+    g_autoptr(ImgKernel) kernel = img_catalogue_find(kernels, params->kernel, error);
     if (!kernel)
         return FALSE;
     g_string_append_printf(
@@ -111,10 +112,13 @@ lab_cmd_plan(int argc, char **argv)
     const GPtrArray *cells = lab_profile_cells(profile);
     const GPtrArray *warnings = lab_profile_warnings(profile);
     g_autoptr(GString) out = g_string_new(NULL);
+    g_autofree char *root = state ? g_strdup(state) : lab_state_dir();
+    g_autofree char *cache = g_build_filename(root, "cache", NULL);
+    g_autofree char *kernels = lab_catalogue_dir(cache);
     guint64 runs = 0;
     for (guint i = 0; i < cells->len; i++) {
         const LabCell *cell = cells->pdata[i];
-        if (!print_cell(cell, out, &error))
+        if (!print_cell(cell, kernels, out, &error))
             return lab_command_fail("plan", error);
         runs += cell->params->boots;
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lab/cmd_host.h"
+#include "lab/cmd_kernel.h"
 #include "lab/verdict.h"
 
 const LabCommand lab_commands[] = {
@@ -23,6 +24,7 @@ const LabCommand lab_commands[] = {
     {"reindex", "", "rebuild the index from the records", lab_cmd_reindex},
     {"doctor", "", "look at this machine: what works here, and what to do about the rest",
      lab_cmd_doctor},
+    {"kernel", "COMMAND", "keep kernels for profiles (nohzlab kernel --help)", lab_cmd_kernel},
     {"host", "COMMAND", "plan this machine's CPU partition (nohzlab host --help)", lab_cmd_host},
     {"keys", "", "print every key a profile may hold", lab_cmd_profile_keys},
     {NULL, NULL, NULL, NULL},
@@ -35,6 +37,9 @@ find_command(const char *name)
         if (g_str_equal(c->name, name))
             return c;
     }
+    for (const LabCommand *c = lab_kernel_commands; c->name; c++)
+        if (g_str_equal(c->name, name))
+            return c;
     for (const LabCommand *c = lab_host_commands; c->name; c++) {
         if (g_str_equal(c->name, name))
             return c;

@@ -25,6 +25,7 @@ int lab_cmd_bisect(int argc, char **argv);
 int lab_cmd_calibrate(int argc, char **argv);
 int lab_cmd_reindex(int argc, char **argv);
 int lab_cmd_doctor(int argc, char **argv);
+int lab_cmd_kernel(int argc, char **argv);
 int lab_cmd_host(int argc, char **argv);
 int lab_cmd_profile_keys(int argc, char **argv);
 

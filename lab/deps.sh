@@ -14,7 +14,7 @@ PACKAGES='gcc make libc6-dev pkgconf perl
 libglib2.0-dev libjson-glib-dev libvirt-dev>=11.3 libvirt-glib-1.0-dev libxml2-dev libhwloc-dev
 libgsl-dev libsqlite3-dev libyajl-dev libarchive-dev libelf-dev libsmartcols-dev
 libtracefs-dev libtraceevent-dev
-qemu-system-x86>=1:8.1 libvirt-daemon-driver-qemu>=11.3 rt-tests'
+qemu-system-x86>=1:8.1 libvirt-daemon-driver-qemu>=11.3 rt-tests kmod'
 KERNEL=linux-image-cloud-amd64
 # What reports are read with by their tests: a browser, and those who know a format.
 READERS='chromium chromium-driver libxml2-utils python3-jsonschema python3-prometheus-client'

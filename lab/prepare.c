@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <sys/utsname.h>
 
+#include "images/catalogue.h"
 #include "lab/files.h"
 #include "lab/machine.h"
 
@@ -123,6 +124,12 @@ lab_flat_image_prepare(const char *name, const char *run_dir, GError **error)
     return image->kernel_path ? g_steal_pointer(&image) : NULL;
 }
 
+char *
+lab_catalogue_dir(const char *cache_dir)
+{
+    return g_build_filename(cache_dir, "kernels", NULL);
+}
+
 LabImage *
 lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cache_dir,
                   const char *run_dir, GError **error)
@@ -130,7 +137,8 @@ lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cac
     g_autoptr(LabImage) image = g_new0(LabImage, 1);
     g_autoptr(GPtrArray) files = guest_files(programs);
 
-    image->kernel = img_kernel_find("", kernel, error);
+    g_autofree char *kernels = lab_catalogue_dir(cache_dir);
+    image->kernel = img_catalogue_find(kernels, kernel, error);
     if (!image->kernel)
         return NULL;
     ImgInitramfsSpec spec = {.kernel = image->kernel, .modules = guest_modules, .files = files};

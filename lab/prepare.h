@@ -16,9 +16,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LabImage, lab_image_free)
 
 /*
  * PROGRAMS (char *): paths of further programs of this machine, which the image carries at the same
- * paths. Finds KERNEL (images/image.h), builds or reuses its image in CACHE_DIR, and copies both
- * into RUN_DIR under names made of their hashes: a kernel that is upgraded while runs go on can't
- * change what they boot. Takes up to a few seconds: for worker threads.
+ * paths. Finds KERNEL (images/catalogue.h), builds or reuses its image in CACHE_DIR, and copies
+ * both into RUN_DIR under names made of their hashes: a kernel that is upgraded while runs go on
+ * can't change what they boot. Takes up to a few seconds: for worker threads.
  */
 LabImage *lab_image_prepare(const char *kernel, const GPtrArray *programs, const char *cache_dir,
                             const char *run_dir, GError **error);
@@ -32,6 +32,9 @@ LabImage *lab_flat_image_prepare(const char *name, const char *run_dir, GError *
  * and sets the paths. */
 gboolean lab_image_lay_out(LabImage *image, const char *run_dir, GError **error);
 void lab_img_file_free(ImgFile *f);
+
+/* Where kernels are kept (images/catalogue.h): in CACHE_DIR (g_free). */
+char *lab_catalogue_dir(const char *cache_dir);
 
 /* The folder of init, syscall-loop and exit-cost: $NOHZLAB_GUEST_DIR, beside the program
  * (build/guest), or PREFIX/libexec/nohzlab. g_free. */
