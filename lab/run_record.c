@@ -34,8 +34,12 @@ fill_environment(ResRecord *record, LabSession *session, const LabParams *params
     lab_record_env(record, "libvirt.version", libvirt_text);
     if (params->clock == LAB_CLOCK_ICOUNT)
         lab_record_env(record, "seed", seed);
-    if (uname(&host) == 0)
+    if (uname(&host) == 0) {
         lab_record_env(record, "host.kernel.release", host.release);
+        /* Elsewhere the lab host is an emulated one, the same everywhere. */
+        if (params->platform == LAB_PLATFORM_METAL)
+            lab_record_env(record, "host.name", host.nodename);
+    }
 }
 
 /* Which of its axis's values a cell has, from 0. From all cells, since those that are skipped leave

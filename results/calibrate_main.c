@@ -15,6 +15,7 @@ static const struct {
     {"many metrics", calibrate_many},
     {"power", calibrate_power},
     {"tails", calibrate_tails},
+    {"history", calibrate_history},
 };
 
 static const char head[] =

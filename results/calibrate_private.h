@@ -14,6 +14,7 @@ void calibrate_recorded(GString *out, guint trials, const char *fixtures);
 void calibrate_many(GString *out, guint trials, const char *fixtures);
 void calibrate_power(GString *out, guint trials, const char *fixtures);
 void calibrate_tails(GString *out, guint trials, const char *fixtures);
+void calibrate_history(GString *out, guint trials, const char *fixtures);
 
 /* "0.43% (0.31 to 0.58)": COUNT of TRIALS with its 95% interval (Clopper and Pearson). g_free. */
 char *calibrate_share(guint count, guint trials);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "results/index.h"
+#include "results/index_private.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,49 +8,45 @@
  * longer. */
 #define BUSY_TIMEOUT_MS 20000
 
-typedef enum {
-    SQL_BEGIN,
-    SQL_COMMIT,
-    SQL_ROLLBACK,
-    SQL_INSERT,
-    SQL_REMOVE,
-    SQL_CLEAR,
-    SQL_LIST,
-    SQL_LIST_PROFILE,
-    SQL_RUNS,
-    SQL_SETS,
-    SQL_SET_RUNS,
-    SQL_NEWEST,
-    SQL_N,
-} Sql;
-
 #define ROW_COLUMNS                                                                                \
     "id, set_id, profile, cell, outcome, detail, platform, clock, fidelity, kernel, boot, "        \
     "started_us, ended_us"
+#define SERIES_COLUMNS "metric, profile, cell, host, platform, clock, fidelity, unit, direction"
 /* '{' is the byte behind 'z', the last one an id may have: prefixes become ranges, which use the
  * index. */
-static const char *const statements[SQL_N] = {
-    [SQL_BEGIN] = "BEGIN IMMEDIATE",
-    [SQL_COMMIT] = "COMMIT",
-    [SQL_ROLLBACK] = "ROLLBACK",
-    [SQL_INSERT] = "INSERT OR REPLACE INTO runs (" ROW_COLUMNS ") VALUES "
-                   "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    [SQL_REMOVE] = "DELETE FROM runs WHERE id = ?1",
-    [SQL_CLEAR] = "DELETE FROM runs",
-    [SQL_LIST] = "SELECT " ROW_COLUMNS " FROM runs ORDER BY started_us DESC, id DESC LIMIT ?1",
-    [SQL_LIST_PROFILE] = "SELECT " ROW_COLUMNS " FROM runs WHERE profile = ?2 "
-                         "ORDER BY started_us DESC, id DESC LIMIT ?1",
-    [SQL_RUNS] = "SELECT id FROM runs WHERE id >= ?2 AND id < ?2 || '{' ORDER BY id LIMIT ?1",
-    [SQL_SETS] = "SELECT DISTINCT set_id FROM runs WHERE set_id >= ?2 AND set_id < ?2 || '{' "
-                 "ORDER BY set_id LIMIT ?1",
-    [SQL_SET_RUNS] = "SELECT id FROM runs WHERE set_id = ?2 ORDER BY id LIMIT ?1",
-    [SQL_NEWEST] = "SELECT id, set_id FROM runs ORDER BY started_us DESC, id DESC LIMIT ?1",
-};
-
-struct ResIndex {
-    sqlite3 *db;
-    char *path;
-    sqlite3_stmt *prepared[SQL_N];
+static const char *const statements[RES_SQL_N] = {
+    [RES_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [RES_SQL_COMMIT] = "COMMIT",
+    [RES_SQL_ROLLBACK] = "ROLLBACK",
+    [RES_SQL_INSERT] = "INSERT OR REPLACE INTO runs (" ROW_COLUMNS ") VALUES "
+                       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [RES_SQL_REMOVE] = "DELETE FROM runs WHERE id = ?1",
+    [RES_SQL_CLEAR] = "DELETE FROM runs",
+    [RES_SQL_LIST] = "SELECT " ROW_COLUMNS " FROM runs ORDER BY started_us DESC, id DESC LIMIT ?1",
+    [RES_SQL_LIST_PROFILE] = "SELECT " ROW_COLUMNS " FROM runs WHERE profile = ?2 "
+                             "ORDER BY started_us DESC, id DESC LIMIT ?1",
+    [RES_SQL_RUNS] = "SELECT id FROM runs WHERE id >= ?2 AND id < ?2 || '{' ORDER BY id LIMIT ?1",
+    [RES_SQL_SETS] = "SELECT DISTINCT set_id FROM runs WHERE set_id >= ?2 AND set_id < ?2 || '{' "
+                     "ORDER BY set_id LIMIT ?1",
+    [RES_SQL_SET_RUNS] = "SELECT id FROM runs WHERE set_id = ?2 ORDER BY id LIMIT ?1",
+    [RES_SQL_NEWEST] = "SELECT id, set_id FROM runs ORDER BY started_us DESC, id DESC LIMIT ?1",
+    [RES_SQL_SERIES_ADD] = "INSERT OR IGNORE INTO series (" SERIES_COLUMNS ") "
+                           "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [RES_SQL_SERIES_ID] = "SELECT id FROM series WHERE (" SERIES_COLUMNS ") = "
+                          "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [RES_SQL_CONTEXT_ADD] = "INSERT OR IGNORE INTO contexts (facts) VALUES (?1)",
+    [RES_SQL_CONTEXT_ID] = "SELECT id FROM contexts WHERE facts = ?1",
+    [RES_SQL_POINT_ADD] = "INSERT OR REPLACE INTO points (series_id, started_us, run_id, set_id, "
+                          "context_id, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [RES_SQL_POINTS_REMOVE] = "DELETE FROM points WHERE run_id = ?1",
+    [RES_SQL_POINTS_CLEAR] = "DELETE FROM points",
+    [RES_SQL_HISTORY] =
+        "SELECT s.id, " SERIES_COLUMNS ", p.started_us, p.run_id, p.set_id, "
+        "p.value, c.id, c.facts FROM series s "
+        "JOIN points p ON p.series_id = s.id JOIN contexts c ON c.id = p.context_id "
+        "WHERE s.metric = ?1 AND (?2 = '' OR s.profile = ?2) "
+        "ORDER BY " SERIES_COLUMNS ", p.started_us, p.run_id",
+    [RES_SQL_METRICS] = "SELECT DISTINCT metric FROM series ORDER BY metric LIMIT ?1",
 };
 
 GQuark
@@ -62,8 +57,8 @@ res_index_error_quark(void)
 
 /* Always FALSE. A statement that does not fit (SQLITE_ERROR) means tables that are not ours: as bad
  * as damage. */
-static gboolean
-index_fail(const ResIndex *index, int rc, const char *what, GError **error)
+gboolean
+res_index_fail(const ResIndex *index, int rc, const char *what, GError **error)
 {
     int code = RES_INDEX_ERROR_SQLITE;
     int primary = rc & 0xff;
@@ -85,13 +80,13 @@ run_script(ResIndex *index, const char *sql, gsize len, GError **error)
         sqlite3_stmt *stmt = NULL;
         int rc = sqlite3_prepare_v2(index->db, sql, (int)(end - sql), &stmt, &sql);
         if (rc != SQLITE_OK) {
-            return index_fail(index, rc, "cannot prepare", error);
+            return res_index_fail(index, rc, "cannot prepare", error);
         }
         while (stmt != NULL && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         }
         sqlite3_finalize(stmt);
         if (stmt != NULL && rc != SQLITE_DONE) {
-            return index_fail(index, rc, "cannot set up", error);
+            return res_index_fail(index, rc, "cannot set up", error);
         }
         if (stmt == NULL) {
             break; /* only comments were left */
@@ -113,7 +108,7 @@ ask(ResIndex *index, const char *sql, char **answer, GError **error)
         *answer = g_strdup((const char *)sqlite3_column_text(stmt, 0));
     }
     if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        index_fail(index, rc, sql, error);
+        res_index_fail(index, rc, sql, error);
     }
     sqlite3_finalize(stmt);
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
@@ -195,7 +190,7 @@ res_index_open(const char *path, GError **error)
     index->path = g_strdup(path);
     int rc = sqlite3_open_v2(path, &index->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (rc != SQLITE_OK) {
-        index_fail(index, rc, "cannot open", error);
+        res_index_fail(index, rc, "cannot open", error);
         return NULL;
     }
     sqlite3_extended_result_codes(index->db, 1);
@@ -220,11 +215,11 @@ res_index_open(const char *path, GError **error)
         !migrate(index, error)) {
         return NULL;
     }
-    for (int i = 0; i < SQL_N; i++) {
+    for (int i = 0; i < RES_SQL_N; i++) {
         rc = sqlite3_prepare_v3(index->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
                                 &index->prepared[i], NULL);
         if (rc != SQLITE_OK) {
-            index_fail(index, rc, "tables are not as they should be", error);
+            res_index_fail(index, rc, "tables are not as they should be", error);
             return NULL;
         }
     }
@@ -237,7 +232,7 @@ res_index_free(ResIndex *index)
     if (index == NULL) {
         return;
     }
-    for (int i = 0; i < SQL_N; i++) {
+    for (int i = 0; i < RES_SQL_N; i++) {
         sqlite3_finalize(index->prepared[i]);
     }
     sqlite3_close(index->db);
@@ -246,13 +241,13 @@ res_index_free(ResIndex *index)
 }
 
 /* Steps a prepared statement that returns no rows, and readies it for the next time. */
-static gboolean
-run(ResIndex *index, Sql which, const char *what, GError **error)
+gboolean
+res_index_run(ResIndex *index, ResSql which, const char *what, GError **error)
 {
     sqlite3_stmt *stmt = index->prepared[which];
     int rc = sqlite3_step(stmt);
     if (rc != SQLITE_DONE) {
-        index_fail(index, rc, what, error);
+        res_index_fail(index, rc, what, error);
     }
     sqlite3_reset(stmt);
     sqlite3_clear_bindings(stmt);
@@ -262,13 +257,13 @@ run(ResIndex *index, Sql which, const char *what, GError **error)
 gboolean
 res_index_begin(ResIndex *index, GError **error)
 {
-    return run(index, SQL_BEGIN, "cannot start a change", error);
+    return res_index_run(index, RES_SQL_BEGIN, "cannot start a change", error);
 }
 
 gboolean
 res_index_commit(ResIndex *index, GError **error)
 {
-    return run(index, SQL_COMMIT, "cannot finish a change", error);
+    return res_index_run(index, RES_SQL_COMMIT, "cannot finish a change", error);
 }
 
 void
@@ -276,12 +271,12 @@ res_index_rollback(ResIndex *index)
 {
     /* SQLite has rolled back by itself after some errors (disk full) */
     if (sqlite3_get_autocommit(index->db) == 0) {
-        run(index, SQL_ROLLBACK, "cannot roll back", NULL);
+        res_index_run(index, RES_SQL_ROLLBACK, "cannot roll back", NULL);
     }
 }
 
-static void
-bind_text(sqlite3_stmt *stmt, int at, const char *text)
+void
+res_index_bind(sqlite3_stmt *stmt, int at, const char *text)
 {
     sqlite3_bind_text(stmt, at, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
 }
@@ -299,28 +294,32 @@ res_index_insert(ResIndex *index, const ResRecord *r, GError **error)
                            r->clock,
                            res_fidelity_name(r->fidelity),
                            g_hash_table_lookup(r->environment, "kernel.release")};
-    sqlite3_stmt *stmt = index->prepared[SQL_INSERT];
+    sqlite3_stmt *stmt = index->prepared[RES_SQL_INSERT];
     int at = 1;
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-        bind_text(stmt, at++, texts[i]);
+        res_index_bind(stmt, at++, texts[i]);
     }
     sqlite3_bind_int64(stmt, at++, r->boot);
     sqlite3_bind_int64(stmt, at++, r->started_us);
     sqlite3_bind_int64(stmt, at++, r->ended_us);
-    return run(index, SQL_INSERT, "cannot add a run", error);
+    return res_index_run(index, RES_SQL_INSERT, "cannot add a run", error) &&
+           res_index_points_add(index, r, error);
 }
 
 gboolean
 res_index_remove(ResIndex *index, const char *id, GError **error)
 {
-    bind_text(index->prepared[SQL_REMOVE], 1, id);
-    return run(index, SQL_REMOVE, "cannot remove a run", error);
+    res_index_bind(index->prepared[RES_SQL_REMOVE], 1, id);
+    res_index_bind(index->prepared[RES_SQL_POINTS_REMOVE], 1, id);
+    return res_index_run(index, RES_SQL_POINTS_REMOVE, "cannot remove figures", error) &&
+           res_index_run(index, RES_SQL_REMOVE, "cannot remove a run", error);
 }
 
 gboolean
 res_index_clear(ResIndex *index, GError **error)
 {
-    return run(index, SQL_CLEAR, "cannot empty the index", error);
+    return res_index_run(index, RES_SQL_POINTS_CLEAR, "cannot empty the index", error) &&
+           res_index_run(index, RES_SQL_CLEAR, "cannot empty the index", error);
 }
 
 static char *
@@ -362,7 +361,7 @@ res_index_row_free(ResIndexRow *row)
 
 /* Binds LIMIT (0: all) and TEXT and collects the rows: ResIndexRow, or every column as a string. */
 static GPtrArray *
-collect(ResIndex *index, Sql which, const char *text, unsigned int limit, gboolean rows,
+collect(ResIndex *index, ResSql which, const char *text, unsigned int limit, gboolean rows,
         GError **error)
 {
     sqlite3_stmt *stmt = index->prepared[which];
@@ -371,7 +370,7 @@ collect(ResIndex *index, Sql which, const char *text, unsigned int limit, gboole
     int rc;
     sqlite3_bind_int64(stmt, 1, limit > 0 ? (sqlite3_int64)limit : -1);
     if (text != NULL) {
-        bind_text(stmt, 2, text);
+        res_index_bind(stmt, 2, text);
     }
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         if (rows) {
@@ -383,7 +382,7 @@ collect(ResIndex *index, Sql which, const char *text, unsigned int limit, gboole
         }
     }
     if (rc != SQLITE_DONE) {
-        index_fail(index, rc, "cannot read", error);
+        res_index_fail(index, rc, "cannot read", error);
     }
     sqlite3_reset(stmt);
     sqlite3_clear_bindings(stmt);
@@ -393,30 +392,36 @@ collect(ResIndex *index, Sql which, const char *text, unsigned int limit, gboole
 GPtrArray *
 res_index_list(ResIndex *index, const char *profile, unsigned int limit, GError **error)
 {
-    return collect(index, profile != NULL ? SQL_LIST_PROFILE : SQL_LIST, profile, limit, TRUE,
-                   error);
+    return collect(index, profile != NULL ? RES_SQL_LIST_PROFILE : RES_SQL_LIST, profile, limit,
+                   TRUE, error);
 }
 
 GPtrArray *
 res_index_runs(ResIndex *index, const char *prefix, unsigned int limit, GError **error)
 {
-    return collect(index, SQL_RUNS, prefix, limit, FALSE, error);
+    return collect(index, RES_SQL_RUNS, prefix, limit, FALSE, error);
 }
 
 GPtrArray *
 res_index_sets(ResIndex *index, const char *prefix, unsigned int limit, GError **error)
 {
-    return collect(index, SQL_SETS, prefix, limit, FALSE, error);
+    return collect(index, RES_SQL_SETS, prefix, limit, FALSE, error);
 }
 
 GPtrArray *
 res_index_set_runs(ResIndex *index, const char *set, GError **error)
 {
-    return collect(index, SQL_SET_RUNS, set, 0, FALSE, error);
+    return collect(index, RES_SQL_SET_RUNS, set, 0, FALSE, error);
 }
 
 GPtrArray *
 res_index_newest(ResIndex *index, GError **error)
 {
-    return collect(index, SQL_NEWEST, NULL, 1, FALSE, error);
+    return collect(index, RES_SQL_NEWEST, NULL, 1, FALSE, error);
+}
+
+GPtrArray *
+res_index_metrics(ResIndex *index, GError **error)
+{
+    return collect(index, RES_SQL_METRICS, NULL, 0, FALSE, error);
 }

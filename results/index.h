@@ -6,7 +6,7 @@
  */
 #include "results/store.h"
 
-#define RES_INDEX_VERSION 1
+#define RES_INDEX_VERSION 2
 
 /* results/schema.sql */
 extern const char res_index_schema[];
@@ -47,3 +47,7 @@ GPtrArray *res_index_sets(ResIndex *index, const char *prefix, unsigned int limi
 GPtrArray *res_index_set_runs(ResIndex *index, const char *set, GError **error);
 /* The newest run's id and its set's; none: one empty array, no error. */
 GPtrArray *res_index_newest(ResIndex *index, GError **error);
+/* As res_store_series() and res_store_metrics(). */
+GPtrArray *res_index_series(ResIndex *index, const char *metric, const char *profile,
+                            GError **error);
+GPtrArray *res_index_metrics(ResIndex *index, GError **error);

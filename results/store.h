@@ -7,6 +7,7 @@
 #include <gio/gio.h>
 
 #include "results/record.h"
+#include "results/series.h"
 
 typedef struct ResStore ResStore;
 
@@ -54,6 +55,13 @@ typedef struct {
 void res_index_row_free(ResIndexRow *row);
 /* Newest first, from the index; LIMIT 0: all. PROFILE NULL: any. */
 GPtrArray *res_store_list(ResStore *s, const char *profile, unsigned int limit, GError **error);
+
+/* The figures of METRIC over all done runs, a series for each
+ * profile, cell, host, platform, clock, fidelity, unit and direction, from the index: ResSeries *.
+ * PROFILE NULL: any. None: empty. */
+GPtrArray *res_store_series(ResStore *s, const char *metric, const char *profile, GError **error);
+/* Names of all metrics that any done run had, ascending: char *. */
+GPtrArray *res_store_metrics(ResStore *s, GError **error);
 
 /* Throws the index away and rebuilds it. COUNT gets the number of runs; SKIPPED (char *) one line
  * per folder that could not be read, with the reason: those stay on disk untouched. */

@@ -199,6 +199,8 @@ ask_once(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limi
         return res_index_set_runs(s->index, text, error);
     case RES_STORE_NEWEST:
         return res_index_newest(s->index, error);
+    case RES_STORE_METRICS:
+        return res_index_metrics(s->index, error);
     }
     g_return_val_if_reached(NULL);
 }

@@ -52,7 +52,8 @@ typedef enum {
     RES_STORE_RUNS,
     RES_STORE_SETS,
     RES_STORE_SET_RUNS,
-    RES_STORE_NEWEST
+    RES_STORE_NEWEST,
+    RES_STORE_METRICS
 } ResStoreQuestion;
 
 GPtrArray *res_store_ask(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limit,

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* History: change points of nightly series, false ones and those that are there. */
+#include <gsl/gsl_randist.h>
+#include <math.h>
+
+#include "results/calibrate_private.h"
+#include "results/changes.h"
+#include "results/sim.h"
+
+#define NIGHTS 365
+#define STEP_AT 60
+#define WITHIN 28 /* nights in which a step is to be found */
+#define NEAR 3
+
+static const double two_percent = 0.02, ten_percent = 0.10, three = 3, mean_count = 4,
+                    drift_slow = 0.0002, drift_small = 0.001;
+
+/* One series of N nights, each the median of three boots where BOOTS says so. */
+typedef void (*Draw)(SimRng *rng, double *v, gsize n);
+
+static void
+fill(SimRng *rng, double *v, gsize n, SimDraw draw, gconstpointer data)
+{
+    double state = 0;
+    for (gsize i = 0; i < n; i++) {
+        v[i] = draw(rng, (guint)i, &state, data);
+    }
+}
+
+static void
+draw_normal(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_normal, &two_percent);
+}
+
+static void
+draw_heavy(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_heavy, &two_percent);
+}
+
+static void
+draw_bimodal(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_bimodal, &ten_percent);
+}
+
+/* One night in ten at the other mode, 10% up. */
+static void
+draw_seldom(SimRng *rng, double *v, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        v[i] = 1000 * (gsl_rng_uniform(rng) < 0.1 ? 1.1 : 1) + gsl_ran_gaussian(rng, 5);
+    }
+}
+
+static void
+draw_correlated(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_correlated, &two_percent);
+}
+
+static void
+draw_drift_slow(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_drifting, &drift_slow);
+}
+
+static void
+draw_drift(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_drifting, &drift_small);
+}
+
+/* A host that gets warm in summer: 1% up and down in a year. */
+static void
+draw_seasons(SimRng *rng, double *v, gsize n)
+{
+    double phase = 2 * G_PI * gsl_rng_uniform(rng);
+    for (gsize i = 0; i < n; i++) {
+        v[i] = 1000 + 10 * sin(2 * G_PI * (double)i / 365 + phase) + gsl_ran_gaussian(rng, 5);
+    }
+}
+
+/* One night in twenty 1.5 to 10 times as slow, sometimes two in a row. */
+static void
+draw_spikes(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_normal, &two_percent);
+    for (gsize i = 0; i < n; i++) {
+        if (gsl_rng_uniform(rng) < 0.05) {
+            gsize run = gsl_rng_uniform(rng) < 0.3 ? 2 : 1;
+            for (gsize k = i; k < MIN(n, i + run); k++) {
+                v[k] *= gsl_ran_flat(rng, 1.5, 10);
+            }
+        }
+    }
+}
+
+static void
+draw_counts(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_counts, &mean_count);
+}
+
+static void
+draw_lattice(SimRng *rng, double *v, gsize n)
+{
+    fill(rng, v, n, sim_lattice, &three);
+}
+
+static void
+draw_constant(SimRng *rng G_GNUC_UNUSED, double *v, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        v[i] = 546.4;
+    }
+}
+
+/* 546 but for one night in fifty. */
+static void
+draw_exact(SimRng *rng, double *v, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        v[i] = gsl_rng_uniform(rng) < 0.02 ? 560 : 546;
+    }
+}
+
+static const struct {
+    const char *what;
+    Draw draw;
+} series[] = {
+    {"normal, sd 2%", draw_normal},
+    {"heavy tails (t, 2 df)", draw_heavy},
+    {"two kinds of nights, 10% apart", draw_bimodal},
+    {"one night in ten 10% up", draw_seldom},
+    {"autocorrelated (0.6), sd 2%", draw_correlated},
+    {"drift 0.02% a night, sd 0.65%", draw_drift_slow},
+    {"drift 0.1% a night, sd 0.65%", draw_drift},
+    {"seasons, 1% up and down in a year, sd 0.5%", draw_seasons},
+    {"spikes to 10 times, one night in twenty, some two in a row", draw_spikes},
+    {"overdispersed counts, mean 4", draw_counts},
+    {"instructions: 0 or 3 more, by chance", draw_lattice},
+    {"instructions: always the same", draw_constant},
+    {"instructions: the same but for one night in fifty", draw_exact},
+};
+
+static const struct {
+    const char *what;
+    Draw draw;
+    double factor;
+} steps[] = {
+    {"2.7% at sd 2% (1.35 sd)", draw_normal, 1.027},
+    {"4% at sd 2%", draw_normal, 1.04},
+    {"6% at sd 2%", draw_normal, 1.06},
+    {"6% at sd 2%, with spikes", draw_spikes, 1.06},
+    {"10%, heavy tails", draw_heavy, 1.10},
+    {"10%, autocorrelated (0.6), sd 2%", draw_correlated, 1.10},
+    {"20%, autocorrelated (0.6), sd 2%", draw_correlated, 1.20},
+    {"5%, drift 0.1% a night, sd 0.65%", draw_drift, 1.05},
+    {"one instruction of 546", draw_constant, 547.0 / 546},
+    {"one instruction of 546, one night in fifty is off", draw_exact, 547.0 / 546},
+};
+
+static void
+false_changes(GString *out, guint trials)
+{
+    g_string_append(out, "| series | false change points in 1,000 nights | series with any |\n"
+                         "|---|---|---|\n");
+    for (gsize i = 0; i < G_N_ELEMENTS(series); i++) {
+        g_autoptr(SimRng) rng = sim_rng_new(1000 + i);
+        guint found = 0, any = 0;
+        for (guint t = 0; t < trials; t++) {
+            double v[NIGHTS];
+            series[i].draw(rng, v, NIGHTS);
+            g_autoptr(GArray) changes = res_changes(v, NIGHTS);
+            found += changes->len;
+            any += changes->len > 0;
+        }
+        g_autofree char *share = calibrate_share(any, trials);
+        g_string_append_printf(out, "| %s | %.3f | %s |\n", series[i].what,
+                               1000.0 * found / trials / NIGHTS, share);
+    }
+}
+
+static void
+found_steps(GString *out, guint trials)
+{
+    g_string_append_printf(out,
+                           "\n| step on night %d | found within 7 nights | 14 | %d | nights "
+                           "until established, median | dated within %d nights |\n"
+                           "|---|---|---|---|---|---|\n",
+                           STEP_AT, WITHIN, NEAR);
+    for (gsize i = 0; i < G_N_ELEMENTS(steps); i++) {
+        g_autoptr(SimRng) rng = sim_rng_new(2000 + i);
+        guint by[WITHIN + 1] = {0}, near = 0, half = 0;
+        for (guint t = 0; t < trials; t++) {
+            double v[STEP_AT + WITHIN];
+            steps[i].draw(rng, v, G_N_ELEMENTS(v));
+            for (gsize k = STEP_AT; k < G_N_ELEMENTS(v); k++) {
+                v[k] *= steps[i].factor;
+            }
+            g_autoptr(GArray) changes = res_changes(v, G_N_ELEMENTS(v));
+            for (guint c = 0; c < changes->len; c++) {
+                const ResChange *change = &g_array_index(changes, ResChange, c);
+                if (change->established < STEP_AT || change->shift < 0) {
+                    continue;
+                }
+                for (gsize k = change->established - STEP_AT + 1; k <= WITHIN; k++) {
+                    by[k]++;
+                }
+                near += ABS((int)change->at - STEP_AT) <= NEAR;
+                break;
+            }
+        }
+        while (half < WITHIN && 2 * by[half] < trials) {
+            half++;
+        }
+        g_string_append_printf(out, "| %s | %.1f%% | %.1f%% | %.1f%% | %s%u | %.1f%% |\n",
+                               steps[i].what, 100.0 * by[7] / trials, 100.0 * by[14] / trials,
+                               100.0 * by[WITHIN] / trials, 2 * by[half] < trials ? "over " : "",
+                               half, by[WITHIN] > 0 ? 100.0 * near / by[WITHIN] : 0);
+    }
+}
+
+void
+calibrate_history(GString *out, guint trials, const char *fixtures G_GNUC_UNUSED)
+{
+    guint few = MAX(trials / 10, 1);
+    g_string_append_printf(
+        out,
+        "## History: change points of nightly series\n\n"
+        "%u series of %d nights without a change, and as many with a step, judged night by night "
+        "as `nohzlab history` does.\n\n",
+        few, NIGHTS);
+    false_changes(out, few);
+    found_steps(out, few);
+    g_string_append(
+        out,
+        "\n**What can't be reached:** a step of less than about three times the spread of nights "
+        "takes two weeks or more, and one of\n1.35 times is missed within four weeks more often "
+        "than found; more boots a night make the spread smaller. The price of not\ntaking drift, "
+        "seasons or correlated nights for a step: limits of ranks and distance are set by these "
+        "rows, not by the\nnormal one. A night is one figure here; in the store it is the median "
+        "of "
+        "its boots.\n");
+}
