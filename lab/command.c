@@ -19,6 +19,8 @@ const LabCommand lab_commands[] = {
     {"report", "RUN|SET [AGAINST]",
      "write a report: HTML, text, JSON, JUnit, TAP, KCIDB, Prometheus", lab_cmd_report},
     {"bisect", "PROFILE", "find the patch or commit that moved a figure", lab_cmd_bisect},
+    {"history", "METRIC", "tell when a figure changed over the nights, and what changed with it",
+     lab_cmd_history},
     {"calibrate", "", "say what this setup can detect, from the boots of one kernel in the store",
      lab_cmd_calibrate},
     {"reindex", "", "rebuild the index from the records", lab_cmd_reindex},

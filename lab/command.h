@@ -22,6 +22,7 @@ int lab_cmd_compare(int argc, char **argv);
 int lab_cmd_import(int argc, char **argv);
 int lab_cmd_report(int argc, char **argv);
 int lab_cmd_bisect(int argc, char **argv);
+int lab_cmd_history(int argc, char **argv);
 int lab_cmd_calibrate(int argc, char **argv);
 int lab_cmd_reindex(int argc, char **argv);
 int lab_cmd_doctor(int argc, char **argv);
