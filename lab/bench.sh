@@ -130,12 +130,39 @@ printf 'image        %s ms to build one in an empty cache (median of 5)\n' "$(me
 
 "$build/results/bench_compare" 100 200 | awk '{ printf "compare      %s ms for two sets of 100 boots of 200 metrics\n", $1 }'
 
-# A set of 100 runs with 200 metrics each, in a store of STORE runs.
+# Seconds and largest resident size in MiB of one command, without what it prints.
+cost() {
+    perl -MTime::HiRes=time -MPOSIX=:sys_wait_h -e '
+        my $begin = time;
+        my $pid = fork // die "fork: $!";
+        if (!$pid) { open(STDOUT, ">", "/dev/null"); exec @ARGV or die "$ARGV[0]: $!" }
+        my $peak = 0;
+        while (waitpid($pid, WNOHANG) == 0) {
+            if (open(my $f, "<", "/proc/$pid/status")) {
+                my $text = do { local $/; <$f> } // "";
+                $peak = $1 if $text =~ /^VmHWM:\s*(\d+)/m && $1 > $peak;
+            }
+            select(undef, undef, undef, 0.002);
+        }
+        my $end = time;
+        die "$ARGV[0] $ARGV[1] failed\n" if $?;
+        printf "%.2f s, %.0f MiB", $end - $begin, $peak / 1024' "$@"
+}
+
+# One set of 100 runs with 200 metrics each, in a store of STORE other runs.
 reports=$work/reports
-if python3 lab/report_fixture.py "$reports" 100 200 "${STORE:-10000}" && "$build/nohzlab" reindex --state "$reports" >/dev/null; then
-    for format in html json kcidb; do
-        printf 'report       %s s for %s of 100 runs with 200 metrics, beside %d other runs\n' \
-            "$(seconds "$build/nohzlab" report --state "$reports" 20261207-000000-0007 --format $format -o "$work/report")" \
-            "$format" "${STORE:-10000}"
-    done
-fi
+store=${STORE:-100000}
+set=20261207-000000-0007
+python3 lab/report_fixture.py "$reports" 100 200 "$store"
+store_cost() {
+    local what=$1 figures
+    shift
+    figures=$(cost "$build/nohzlab" "$@" --state "$reports") || die "nohzlab $* failed"
+    printf '%-12s %s: %s, in a store of %d runs\n' "${what%% *}" "${what#* }" "$figures" "$((store + 100))"
+}
+store_cost 'reindex all' reindex
+store_cost 'list newest 20' list --limit 20
+store_cost 'list all' list
+for format in html json kcidb; do
+    store_cost "report $format of 100 runs with 200 metrics" report "$set" --format "$format" -o "$work/report"
+done
