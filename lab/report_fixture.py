@@ -134,8 +134,13 @@ def large(state, runs, metrics, store):
     for run in range(runs):
         write(state, 7, run, f"cell={run % 4}", run // 4, metrics=[
             metric(f"w{i // 20}.m{i % 20}", "insns", 1000 * i + rng.random() * 10, spread=5) for i in range(metrics)])
+    # Nights of five cells with twenty boots each, the last one yesterday; half way through, the figure grows.
     for run in range(store):
-        write(state, 8 + run % 20, run, "", run // 20, metrics=[metric("loop.per_call", "insns", 228 + rng.random())])
+        night = run // 100
+        stamp = START_US - (store // 100 - night) * 86400000000 + run % 100 * 20000000
+        write(state, 8 + run % 20, run, f"cell={run % 5}", run % 100 // 5, set=f"night-{night:06d}", started_us=stamp,
+              ended_us=stamp + 17500000,
+              metrics=[metric("loop.per_call", "insns", 228 + rng.random() + (night >= store // 200))])
 
 
 def main():
