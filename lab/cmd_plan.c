@@ -116,15 +116,27 @@ lab_cmd_plan(int argc, char **argv)
     g_autofree char *cache = g_build_filename(root, "cache", NULL);
     g_autofree char *kernels = lab_catalogue_dir(cache);
     guint64 runs = 0;
+    guint planned = 0;
     for (guint i = 0; i < cells->len; i++) {
         const LabCell *cell = cells->pdata[i];
-        if (!print_cell(cell, kernels, out, &error))
-            return lab_command_fail("plan", error);
-        runs += cell->params->boots;
+        g_autoptr(GError) reason = NULL;
+        if (print_cell(cell, kernels, out, &reason)) {
+            planned++;
+            runs += cell->params->boots;
+            continue;
+        }
+        /* As a run does: the others go on. */
+        if (reason->domain != IMG_ERROR || reason->code == IMG_ERROR_IO || cells->len == 1)
+            return lab_command_fail("plan", reason);
+        g_string_append_printf(out, "cell %s: left out: %s\n\n", cell->name, reason->message);
+        if (!error)
+            error = g_steal_pointer(&reason);
     }
+    if (planned == 0)
+        return lab_command_fail("plan", error);
     for (guint i = 0; i < warnings->len; i++)
         fprintf(stderr, "warning: %s\n", (char *)warnings->pdata[i]);
-    printf("%s: %u cells, %" G_GUINT64_FORMAT " runs\n\n%s", lab_profile_name(profile), cells->len,
+    printf("%s: %u cells, %" G_GUINT64_FORMAT " runs\n\n%s", lab_profile_name(profile), planned,
            runs, out->str);
     return LAB_EXIT_HELD;
 }

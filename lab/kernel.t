@@ -18,6 +18,10 @@ ok "... and it is taken from there" grep -q "cache/kernels/${id#kernel:}/boot/" 
 ok "it has what the lab wants" lab 0 kernel check "$id"
 ok "... item by item" grep -q "^has .*CONFIG_NO_HZ_FULL" "$out"
 
+ok "a plan leaves out a kernel that can't be had" lab 0 plan --set "matrix.kernel=$id | debian:3.2" profiles/trivial.ini
+ok "... and says so" grep -q "^cell kernel=debian:3.2: left out: .*kernel add debian:3.2" "$out"
+ok "a plan of such kernels alone is none" lab 2 plan --set "matrix.kernel=debian:3.1 | debian:3.2" profiles/trivial.ini
+
 ok "no kernel" lab 2 kernel add "path:/etc/passwd"
 ok "no package" lab 2 kernel add "deb:/etc/passwd"
 ok "... says so" grep -q "not a whole Debian package" "$err"
