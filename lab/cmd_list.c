@@ -9,6 +9,8 @@
 #include "lab/verdict.h"
 #include "results/store.h"
 
+#define SHOWN 200 /* of a table, unless something else is asked for */
+
 static char *
 started_text(const ResIndexRow *row)
 {
@@ -83,28 +85,37 @@ lab_cmd_list(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     g_autofree char *state = NULL;
     gboolean json = FALSE;
-    int limit = 0, code = 0;
+    int limit = G_MININT, code = 0; /* not given */
     const GOptionEntry entries[] = {
         {"json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print JSON", NULL},
-        {"limit", 'n', 0, G_OPTION_ARG_INT, &limit, "At most N runs (default: all)", "N"},
+        {"limit", 'n', 0, G_OPTION_ARG_INT, &limit,
+         "At most N runs, 0: all (default: the newest 200; of JSON all)", "N"},
         {NULL},
     };
 
     if (!lab_command_parse("list", entries, 0, 1, &argc, &argv, &state, &code))
         return code;
-    if (limit < 0) {
+    if (limit < 0 && limit != G_MININT) {
         fprintf(stderr, "nohzlab list: --limit takes 0 (all) or more, not %d\n", limit);
         return LAB_EXIT_CANNOT;
     }
+    gboolean cut = limit == G_MININT && !json;
     g_autofree char *root = state ? g_strdup(state) : lab_state_dir();
     g_autoptr(ResStore) store = res_store_open(root, &error);
-    g_autoptr(GPtrArray) rows =
-        store ? res_store_list(store, argc > 1 ? argv[1] : NULL, limit, &error) : NULL;
+    /* One more than is shown tells whether there are more. */
+    g_autoptr(GPtrArray) rows = store ? res_store_list(store, argc > 1 ? argv[1] : NULL,
+                                                       cut ? SHOWN + 1 : MAX(limit, 0), &error)
+                                      : NULL;
     if (!rows)
         return lab_command_fail("list", error);
+    cut = cut && rows->len > SHOWN;
+    if (cut)
+        g_ptr_array_set_size(rows, SHOWN);
     if (json)
         print_json(rows);
     else
         print_table(rows);
+    if (cut)
+        fprintf(stderr, "the newest %d runs; --limit 0 shows all\n", SHOWN);
     return LAB_EXIT_HELD;
 }

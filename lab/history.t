@@ -96,4 +96,15 @@ broken() {
     lab 2 history invalid.per_call && says annotations.json '"format" must be a text'
 }
 ok 'a broken annotations file is named' broken
+
+# A store that has been filled for long: a table of it is of the newest.
+many() {
+    for n in $(seq 1000 1210); do night "$n" 546 a long; done
+    lab 0 reindex
+}
+ok "two hundred more runs" many
+ok "list shows the newest 200" sh -c "'$B/nohzlab' list long 2>'$err' | wc -l | grep -qx 201"
+ok "... and says so" grep -q "newest 200 runs; --limit 0 shows all" "$err"
+ok "list --limit 0 shows all" sh -c "'$B/nohzlab' list --limit 0 long | wc -l | grep -qx 212"
+ok "list --limit -1: usage error" lab 2 list --limit -1
 done_testing
