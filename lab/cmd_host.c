@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lab/cmd_host.h"
 
-#include <stdio.h>
-
-#include "lab/verdict.h"
-
 /* Names are the last word of these. */
 #define PREFIX "host "
 
@@ -17,33 +13,9 @@ const LabCommand lab_host_commands[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-static void
-print_help(FILE *out)
-{
-    fputs("Usage: nohzlab host COMMAND [OPTION...]\n\n"
-          "What is done to this machine before anything runs on it.\n\n",
-          out);
-    for (const LabCommand *c = lab_host_commands; c->name; c++)
-        fprintf(out, "  %-9s %s\n", c->name + sizeof PREFIX - 1, c->summary);
-    fputs("\nnohzlab host COMMAND --help tells more.\n", out);
-}
-
 int
 lab_cmd_host(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_help(stderr);
-        return LAB_EXIT_CANNOT;
-    }
-    if (g_str_equal(argv[1], "--help") || g_str_equal(argv[1], "-h")) {
-        print_help(stdout);
-        return LAB_EXIT_HELD;
-    }
-    for (const LabCommand *c = lab_host_commands; c->name; c++) {
-        if (g_str_equal(c->name + sizeof PREFIX - 1, argv[1]))
-            return c->run(argc - 1, argv + 1);
-    }
-    fprintf(stderr, "nohzlab host: there is no command %s (nohzlab host --help lists them)\n",
-            argv[1]);
-    return LAB_EXIT_CANNOT;
+    return lab_command_group("host", "What is done to this machine before anything runs on it.",
+                             lab_host_commands, argc, argv);
 }

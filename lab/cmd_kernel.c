@@ -191,34 +191,10 @@ kernel_rm(int argc, char **argv)
     return LAB_EXIT_HELD;
 }
 
-static void
-print_help(FILE *out)
-{
-    fputs("Usage: nohzlab kernel COMMAND [OPTION...]\n\n"
-          "Kernels that are kept for profiles, without installing them.\n\n",
-          out);
-    for (const LabCommand *c = lab_kernel_commands; c->name; c++)
-        fprintf(out, "  %-9s %s\n", c->name + sizeof PREFIX - 1, c->summary);
-    fputs("\nnohzlab kernel COMMAND --help tells more.\n", out);
-}
-
 int
 lab_cmd_kernel(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_help(stderr);
-        return LAB_EXIT_CANNOT;
-    }
-    if (g_str_equal(argv[1], "--help") || g_str_equal(argv[1], "-h")) {
-        print_help(stdout);
-        return LAB_EXIT_HELD;
-    }
-    for (const LabCommand *c = lab_kernel_commands; c->name; c++) {
-        if (g_str_equal(c->name + sizeof PREFIX - 1, argv[1]))
-            return c->run(argc - 1, argv + 1);
-    }
-    g_autofree char *word = lab_printable(argv[1]);
-    fprintf(stderr, "nohzlab kernel: there is no command %s (nohzlab kernel --help lists them)\n",
-            word);
-    return LAB_EXIT_CANNOT;
+    return lab_command_group("kernel",
+                             "Kernels that are kept for profiles, without installing them.",
+                             lab_kernel_commands, argc, argv);
 }

@@ -2,9 +2,11 @@
 #include "lab/command.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/cmd_host.h"
 #include "lab/cmd_kernel.h"
+#include "lab/text.h"
 #include "lab/verdict.h"
 
 const LabCommand lab_commands[] = {
@@ -102,5 +104,38 @@ int
 lab_command_fail(const char *name, const GError *error)
 {
     fprintf(stderr, "nohzlab %s: %s\n", name, error->message);
+    return LAB_EXIT_CANNOT;
+}
+
+/* --- commands of commands --- */
+
+static void
+print_group(FILE *out, const char *name, const char *about, const LabCommand *commands)
+{
+    fprintf(out, "Usage: nohzlab %s COMMAND [OPTION...]\n\n%s\n\n", name, about);
+    for (const LabCommand *c = commands; c->name; c++)
+        fprintf(out, "  %-9s %s\n", c->name + strlen(name) + 1, c->summary);
+    fprintf(out, "\nnohzlab %s COMMAND --help tells more.\n", name);
+}
+
+int
+lab_command_group(const char *name, const char *about, const LabCommand *commands, int argc,
+                  char **argv)
+{
+    if (argc < 2) {
+        print_group(stderr, name, about, commands);
+        return LAB_EXIT_CANNOT;
+    }
+    if (g_str_equal(argv[1], "--help") || g_str_equal(argv[1], "-h")) {
+        print_group(stdout, name, about, commands);
+        return LAB_EXIT_HELD;
+    }
+    for (const LabCommand *c = commands; c->name; c++) {
+        if (g_str_equal(c->name + strlen(name) + 1, argv[1]))
+            return c->run(argc - 1, argv + 1);
+    }
+    g_autofree char *word = lab_printable(argv[1]);
+    fprintf(stderr, "nohzlab %s: there is no command %s (nohzlab %s --help lists them)\n", name,
+            word, name);
     return LAB_EXIT_CANNOT;
 }

@@ -30,6 +30,11 @@ int lab_cmd_kernel(int argc, char **argv);
 int lab_cmd_host(int argc, char **argv);
 int lab_cmd_profile_keys(int argc, char **argv);
 
+/* A command of commands, "nohzlab NAME COMMAND": runs the one of COMMANDS (named "NAME COMMAND")
+ * that ARGV[1] says, or prints what there is, after ABOUT. */
+int lab_command_group(const char *name, const char *about, const LabCommand *commands, int argc,
+                      char **argv);
+
 /*
  * Parses OPTIONS (NULL: none of its own; --help and --state come by themselves) and wants MIN to
  * MAX arguments. FALSE when the command is to end with *EXIT_CODE: --help was printed (0), or the
