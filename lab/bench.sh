@@ -162,7 +162,7 @@ store_cost() {
 }
 store_cost 'reindex all' reindex
 store_cost 'list newest 20' list --limit 20
-store_cost 'list all' list
+store_cost 'list all' list --limit 0
 store_cost 'history of one figure' history loop.per_call
 for format in html json kcidb; do
     store_cost "report $format of 100 runs with 200 metrics" report "$set" --format "$format" -o "$work/report"
