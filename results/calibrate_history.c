@@ -126,10 +126,60 @@ draw_exact(SimRng *rng, double *v, gsize n)
     }
 }
 
-static const struct {
+/* --- kinds that the limits were not chosen on --- */
+
+/* By day of the week, 1% between its best and worst. */
+static void
+draw_weekly(SimRng *rng, double *v, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        v[i] = 1000 + 5 * sin(2 * G_PI * (double)i / 7) + gsl_ran_gaussian(rng, 5);
+    }
+}
+
+/* More alike from night to night than the autocorrelated ones above: 0.8, sd 2%. */
+static void
+draw_sticky(SimRng *rng, double *v, gsize n)
+{
+    double state = gsl_ran_gaussian(rng, 20);
+    for (gsize i = 0; i < n; i++) {
+        v[i] = 1000 + state;
+        state = 0.8 * state + gsl_ran_gaussian(rng, 20 * sqrt(1 - 0.8 * 0.8));
+    }
+}
+
+/* Skewed to the slow side: log-normal, sigma 0.05. */
+static void
+draw_skewed(SimRng *rng, double *v, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        v[i] = 1000 * gsl_ran_lognormal(rng, 0, 0.05);
+    }
+}
+
+/* Drift of 0.05% a night that turns round every 50 nights. */
+static void
+draw_zigzag(SimRng *rng, double *v, gsize n)
+{
+    for (gsize i = 0; i < n; i++) {
+        gsize at = i % 100;
+        v[i] = 1000 + 0.5 * (double)MIN(at, 100 - at) + gsl_ran_gaussian(rng, 6.5);
+    }
+}
+
+typedef struct {
     const char *what;
     Draw draw;
-} series[] = {
+} Series;
+
+static const Series unseen[] = {
+    {"by day of the week, 1%, sd 0.5%", draw_weekly},
+    {"autocorrelated (0.8), sd 2%", draw_sticky},
+    {"skewed (log-normal, 5%)", draw_skewed},
+    {"drift 0.05% a night that turns every 50 nights, sd 0.65%", draw_zigzag},
+};
+
+static const Series series[] = {
     {"normal, sd 2%", draw_normal},
     {"heavy tails (t, 2 df)", draw_heavy},
     {"two kinds of nights, 10% apart", draw_bimodal},
@@ -162,25 +212,64 @@ static const struct {
     {"one instruction of 546, one night in fifty is off", draw_exact, 547.0 / 546},
 };
 
+typedef struct {
+    double rate; /* false changes in 1,000 nights */
+    guint any;   /* series with one */
+} False;
+
+static False
+count_false(Draw draw, guint64 seed, guint trials)
+{
+    g_autoptr(SimRng) rng = sim_rng_new(seed);
+    guint found = 0;
+    False f = {0};
+
+    for (guint t = 0; t < trials; t++) {
+        double v[NIGHTS];
+        draw(rng, v, NIGHTS);
+        g_autoptr(GArray) changes = res_changes(v, NIGHTS);
+        found += changes->len;
+        f.any += changes->len > 0;
+    }
+    f.rate = 1000.0 * found / trials / NIGHTS;
+    return f;
+}
+
+/* The limits were chosen by looking at the rates of CHOOSING seeds, which are therefore no proof;
+ * the others were drawn once, after that. */
+#define CHOOSING 1000
+#define FRESH 770000
+
 static void
 false_changes(GString *out, guint trials)
 {
-    g_string_append(out, "| series | false change points in 1,000 nights | series with any |\n"
-                         "|---|---|---|\n");
+    g_string_append(out,
+                    "| series | false change points in 1,000 nights, fresh seeds | series with any "
+                    "| with the seeds the limits were chosen on |\n|---|---|---|---|\n");
     for (gsize i = 0; i < G_N_ELEMENTS(series); i++) {
-        g_autoptr(SimRng) rng = sim_rng_new(1000 + i);
-        guint found = 0, any = 0;
-        for (guint t = 0; t < trials; t++) {
-            double v[NIGHTS];
-            series[i].draw(rng, v, NIGHTS);
-            g_autoptr(GArray) changes = res_changes(v, NIGHTS);
-            found += changes->len;
-            any += changes->len > 0;
-        }
-        g_autofree char *share = calibrate_share(any, trials);
-        g_string_append_printf(out, "| %s | %.3f | %s |\n", series[i].what,
-                               1000.0 * found / trials / NIGHTS, share);
+        False fresh = count_false(series[i].draw, FRESH + i, trials);
+        False chosen = count_false(series[i].draw, CHOOSING + i, trials);
+        g_autofree char *share = calibrate_share(fresh.any, trials);
+        g_string_append_printf(out, "| %s | %.3f | %s | %.3f |\n", series[i].what, fresh.rate,
+                               share, chosen.rate);
     }
+    for (gsize i = 0; i < G_N_ELEMENTS(unseen); i++) {
+        False fresh = count_false(unseen[i].draw, FRESH + 100 + i, trials);
+        g_autofree char *share = calibrate_share(fresh.any, trials);
+        g_string_append_printf(out, "| *a kind not chosen on:* %s | %.3f | %s | - |\n",
+                               unseen[i].what, fresh.rate, share);
+    }
+    g_string_append(
+        out,
+        "\nRules and limits were changed several times after looking at the last column (limits of "
+        "distance 4.6, 4.3 and again\n4.6), so that column says how they were chosen, not how well "
+        "they do. The fresh seeds, and the kinds that were not\nchosen on, were drawn once, with "
+        "nothing changed afterwards. The steps below use seeds that were looked at, too. Other\n"
+        "methods (E-divisive, PELT with a cost of ranks) were not measured beside this one.\n\n"
+        "**Not held:** a drift that turns round is told as change points, about ten in 1,000 "
+        "nights "
+        "instead of one; only steady drift\nis taken out. Nights more alike than 0.8 come close to "
+        "one.\n");
 }
 
 static void
