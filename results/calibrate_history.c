@@ -268,7 +268,7 @@ false_changes(GString *out, guint trials)
         "methods (E-divisive, PELT with a cost of ranks) were not measured beside this one.\n\n"
         "**Not held:** a drift that turns round is told as change points, about ten in 1,000 "
         "nights "
-        "instead of one; only steady drift\nis taken out. Nights more alike than 0.8 come close to "
+        "instead of one; only steady drift\nis taken out. Nights as alike as 0.8 come close to "
         "one.\n");
 }
 
