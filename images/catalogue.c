@@ -94,12 +94,13 @@ entry_kernel(const char *entry, const char *spec, GError **error)
     return k;
 }
 
+/* What its name and its origin file say: without its kernel, whose image would have to be hashed.
+ */
 static ImgEntry *
 entry_read(const char *dir, const char *id)
 {
     g_autofree char *path = g_build_filename(dir, id, NULL);
     g_autofree char *file = g_build_filename(path, ORIGIN, NULL);
-    g_autofree char *spec = g_strconcat("kernel:", id, NULL);
     g_autoptr(GKeyFile) key = g_key_file_new();
     g_autoptr(ImgEntry) e = g_new0(ImgEntry, 1);
 
@@ -109,8 +110,33 @@ entry_read(const char *dir, const char *id)
     e->origin = g_key_file_get_string(key, "kernel", "origin", NULL);
     e->source = g_key_file_get_string(key, "kernel", "source", NULL);
     e->bytes = g_key_file_get_uint64(key, "kernel", "bytes", NULL);
-    e->kernel = entry_kernel(path, spec, NULL);
-    return e->origin && e->source && e->kernel ? g_steal_pointer(&e) : NULL;
+    return e->origin && e->source ? g_steal_pointer(&e) : NULL;
+}
+
+static gboolean
+entry_load(const char *dir, ImgEntry *e, GError **error)
+{
+    g_autofree char *path = g_build_filename(dir, e->id, NULL);
+    g_autofree char *spec = g_strconcat("kernel:", e->id, NULL);
+
+    e->kernel = entry_kernel(path, spec, error);
+    return e->kernel != NULL;
+}
+
+/* ImgEntry * without their kernels, in no order. */
+static GPtrArray *
+entries_read(const char *dir)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)img_entry_free);
+    g_autoptr(GDir) folder = g_dir_open(dir, 0, NULL);
+    const char *name;
+
+    while (folder && (name = g_dir_read_name(folder))) {
+        ImgEntry *e = *name == '.' ? NULL : entry_read(dir, name);
+        if (e)
+            g_ptr_array_add(all, e);
+    }
+    return all;
 }
 
 /* Numbers as numbers. */
@@ -126,15 +152,11 @@ newest_first(gconstpointer a, gconstpointer b)
 GPtrArray *
 img_catalogue_list(const char *dir)
 {
-    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)img_entry_free);
-    g_autoptr(GDir) folder = g_dir_open(dir, 0, NULL);
-    const char *name;
+    GPtrArray *all = entries_read(dir);
 
-    while (folder && (name = g_dir_read_name(folder))) {
-        ImgEntry *e = *name == '.' ? NULL : entry_read(dir, name);
-        if (e)
-            g_ptr_array_add(all, e);
-    }
+    for (guint i = all->len; i-- > 0;)
+        if (!entry_load(dir, all->pdata[i], NULL))
+            g_ptr_array_remove_index_fast(all, i);
     g_ptr_array_sort(all, newest_first);
     return all;
 }
@@ -350,10 +372,12 @@ img_catalogue_add(const char *dir, const char *spec, const char *lists, GError *
     close(fd);
     if (!ok)
         return NULL;
-    ImgEntry *e = entry_read(dir, id);
+    g_autoptr(ImgEntry) e = entry_read(dir, id);
+    if (e && entry_load(dir, e, error))
+        return g_steal_pointer(&e);
     if (!e)
         g_set_error(error, IMG_ERROR, IMG_ERROR_IO, "%s/%s can't be read again", dir, id);
-    return e;
+    return NULL;
 }
 
 /* --- finding --- */
@@ -384,7 +408,7 @@ find_entry(const GPtrArray *all, const char *name, GError **error)
 gboolean
 img_catalogue_remove(const char *dir, const char *name, GError **error)
 {
-    g_autoptr(GPtrArray) all = img_catalogue_list(dir);
+    g_autoptr(GPtrArray) all = entries_read(dir);
     const ImgEntry *e = find_entry(all, name, error);
 
     if (!e)
@@ -411,9 +435,9 @@ img_catalogue_find(const char *dir, const char *spec, GError **error)
     g_autoptr(GError) reason = NULL;
 
     if (g_str_has_prefix(spec, "kernel:")) {
-        g_autoptr(GPtrArray) all = img_catalogue_list(dir);
+        g_autoptr(GPtrArray) all = entries_read(dir);
         ImgEntry *e = find_entry(all, spec + strlen("kernel:"), error);
-        return e ? g_steal_pointer(&e->kernel) : NULL;
+        return e && entry_load(dir, e, error) ? g_steal_pointer(&e->kernel) : NULL;
     }
     ImgKernel *k = img_kernel_find("", spec, &reason);
     if (k || !g_str_has_prefix(spec, "debian:") ||
