@@ -7,7 +7,6 @@
 #include "lab/cmd_kernel.h"
 #include "lab/json.h"
 #include "lab/prepare.h"
-#include "lab/session.h"
 #include "lab/text.h"
 #include "lab/verdict.h"
 
@@ -28,16 +27,6 @@ const LabCommand lab_kernel_commands[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-/* The folder of the catalogue for --state STATE (g_free). */
-static char *
-catalogue(const char *state)
-{
-    g_autofree char *root = state ? g_strdup(state) : lab_state_dir();
-    g_autofree char *cache = g_build_filename(root, "cache", NULL);
-
-    return lab_catalogue_dir(cache);
-}
-
 static void
 print_entry(const ImgEntry *e)
 {
@@ -56,7 +45,7 @@ kernel_add(int argc, char **argv)
 
     if (!lab_command_parse(PREFIX "add", NULL, 1, 1, &argc, &argv, &state, &code))
         return code;
-    g_autofree char *dir = catalogue(state);
+    g_autofree char *dir = lab_catalogue_dir_of(state);
     g_autofree char *lists = g_strconcat(dir, "-apt", NULL);
     if (g_str_has_prefix(argv[1], "debian:"))
         fprintf(stderr, "asking the mirror for %s (a minute the first time)\n", argv[1]);
@@ -127,7 +116,7 @@ kernel_list(int argc, char **argv)
 
     if (!lab_command_parse(PREFIX "list", options, 0, 0, &argc, &argv, &state, &code))
         return code;
-    g_autofree char *dir = catalogue(state);
+    g_autofree char *dir = lab_catalogue_dir_of(state);
     g_autoptr(GPtrArray) all = img_catalogue_list(dir);
     if (json)
         print_json(all);
@@ -148,7 +137,7 @@ kernel_check(int argc, char **argv)
 
     if (!lab_command_parse(PREFIX "check", NULL, 1, 1, &argc, &argv, &state, &code))
         return code;
-    g_autofree char *dir = catalogue(state);
+    g_autofree char *dir = lab_catalogue_dir_of(state);
     g_autoptr(ImgKernel) k = img_catalogue_find(dir, argv[1], &error);
     if (!k)
         return lab_command_fail(PREFIX "check", error);
@@ -182,7 +171,7 @@ kernel_rm(int argc, char **argv)
 
     if (!lab_command_parse(PREFIX "rm", NULL, 1, 1, &argc, &argv, &state, &code))
         return code;
-    g_autofree char *dir = catalogue(state);
+    g_autofree char *dir = lab_catalogue_dir_of(state);
     const char *name = argv[1];
     if (g_str_has_prefix(name, "kernel:"))
         name += strlen("kernel:");

@@ -10,7 +10,6 @@
 #include "lab/judge.h"
 #include "lab/machine.h"
 #include "lab/profile.h"
-#include "lab/session.h"
 #include "lab/verdict.h"
 #include "results/metric.h"
 
@@ -112,9 +111,7 @@ lab_cmd_plan(int argc, char **argv)
     const GPtrArray *cells = lab_profile_cells(profile);
     const GPtrArray *warnings = lab_profile_warnings(profile);
     g_autoptr(GString) out = g_string_new(NULL);
-    g_autofree char *root = state ? g_strdup(state) : lab_state_dir();
-    g_autofree char *cache = g_build_filename(root, "cache", NULL);
-    g_autofree char *kernels = lab_catalogue_dir(cache);
+    g_autofree char *kernels = lab_catalogue_dir_of(state);
     guint64 runs = 0;
     guint planned = 0;
     for (guint i = 0; i < cells->len; i++) {

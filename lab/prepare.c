@@ -7,6 +7,7 @@
 #include "images/catalogue.h"
 #include "lab/files.h"
 #include "lab/machine.h"
+#include "lab/session.h"
 
 #define CYCLICTEST "/usr/bin/cyclictest"
 
@@ -128,6 +129,15 @@ char *
 lab_catalogue_dir(const char *cache_dir)
 {
     return g_build_filename(cache_dir, "kernels", NULL);
+}
+
+char *
+lab_catalogue_dir_of(const char *state)
+{
+    g_autofree char *root = state ? g_strdup(state) : lab_state_dir();
+    g_autofree char *cache = g_build_filename(root, "cache", NULL);
+
+    return lab_catalogue_dir(cache);
 }
 
 LabImage *

@@ -35,6 +35,8 @@ void lab_img_file_free(ImgFile *f);
 
 /* Where kernels are kept (images/catalogue.h): in CACHE_DIR (g_free). */
 char *lab_catalogue_dir(const char *cache_dir);
+/* The same for commands without a session: of --state STATE (NULL: lab_state_dir()). */
+char *lab_catalogue_dir_of(const char *state);
 
 /* The folder of init, syscall-loop and exit-cost: $NOHZLAB_GUEST_DIR, beside the program
  * (build/guest), or PREFIX/libexec/nohzlab. g_free. */
