@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <glib-unix.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/bisect.h"
 #include "lab/command.h"
+#include "lab/interrupt.h"
 #include "lab/platform.h"
 #include "lab/profile.h"
 #include "lab/verdict.h"
@@ -72,29 +72,10 @@ first_metric(const LabProfile *profile)
     return g_steal_pointer(&best);
 }
 
-typedef struct {
-    LabBisect *bisect;
-    int signal;
-} Interrupt;
-
-static gboolean
-on_signal(Interrupt *i, int signal)
+static void
+cancel(gpointer bisect)
 {
-    i->signal = i->signal ? i->signal : signal;
-    lab_bisect_cancel(i->bisect);
-    return G_SOURCE_CONTINUE;
-}
-
-static gboolean
-on_sigint(gpointer data)
-{
-    return on_signal(data, SIGINT);
-}
-
-static gboolean
-on_sigterm(gpointer data)
-{
-    return on_signal(data, SIGTERM);
+    lab_bisect_cancel(bisect);
 }
 
 static int
@@ -104,19 +85,16 @@ execute(LabSession *session, const char *state_dir, const LabBisectConfig *confi
     g_autoptr(LabBisect) bisect = lab_bisect_new(session, state_dir, config, &error);
     if (!bisect)
         return lab_command_fail("bisect", error);
-    Interrupt interrupt = {bisect, 0};
-    guint sources[] = {g_unix_signal_add(SIGINT, on_sigint, &interrupt),
-                       g_unix_signal_add(SIGTERM, on_sigterm, &interrupt)};
+    LabInterrupt *interrupt = lab_interrupt_new(NULL, cancel, bisect);
     gboolean ok = lab_bisect_execute(bisect, &error);
-    for (gsize i = 0; i < G_N_ELEMENTS(sources); i++)
-        g_source_remove(sources[i]);
+    int signal = lab_interrupt_end(interrupt);
     g_autofree char *text =
         json ? lab_bisect_json(bisect, config) : lab_bisect_text(bisect, config);
     fputs(text, stdout);
     fflush(stdout);
     if (!ok) {
         lab_command_fail("bisect", error);
-        return interrupt.signal ? 128 + interrupt.signal : LAB_EXIT_CANNOT;
+        return signal ? 128 + signal : LAB_EXIT_CANNOT;
     }
     return lab_bisect_result(bisect).end.kind == RES_BISECT_FOUND ? LAB_EXIT_HELD
                                                                   : LAB_EXIT_NOT_HELD;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <glib-unix.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "lab/bundle.h"
 #include "lab/command.h"
+#include "lab/interrupt.h"
 #include "lab/platform.h"
 #include "lab/progress.h"
 #include "lab/suite.h"
@@ -26,37 +26,10 @@ options_clear(Options *o)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
-typedef struct {
-    LabSuite *suite;
-    int signal; /* the first one, 0 before */
-} Interrupt;
-
-static gboolean
-on_signal(Interrupt *i, int signal)
+static void
+cancel(gpointer suite)
 {
-    if (!i->signal)
-        fprintf(stderr, "\nnohzlab run: ending the guests\n");
-    i->signal = i->signal ? i->signal : signal;
-    lab_suite_cancel(i->suite);
-    return G_SOURCE_CONTINUE;
-}
-
-static gboolean
-on_sigint(gpointer data)
-{
-    return on_signal(data, SIGINT);
-}
-
-static gboolean
-on_sigterm(gpointer data)
-{
-    return on_signal(data, SIGTERM);
-}
-
-static gboolean
-on_sighup(gpointer data)
-{
-    return on_signal(data, SIGHUP);
+    lab_suite_cancel(suite);
 }
 
 static void
@@ -105,15 +78,11 @@ execute(LabSession *session, const LabProfile *profile, const Options *options)
     g_autoptr(GError) error = NULL, print_error = NULL;
     LabProgress *progress = lab_progress_new(options->quiet);
     g_autoptr(LabSuite) suite = lab_suite_new(session, profile, &lab_progress_events, progress);
-    Interrupt interrupt = {suite, 0};
-    guint sources[] = {g_unix_signal_add(SIGINT, on_sigint, &interrupt),
-                       g_unix_signal_add(SIGTERM, on_sigterm, &interrupt),
-                       g_unix_signal_add(SIGHUP, on_sighup, &interrupt)};
+    LabInterrupt *interrupt = lab_interrupt_new("\nnohzlab run: ending the guests", cancel, suite);
 
     gboolean ok = lab_suite_execute(suite, &error);
     lab_progress_free(progress);
-    for (gsize i = 0; i < G_N_ELEMENTS(sources); i++)
-        g_source_remove(sources[i]);
+    int signal = lab_interrupt_end(interrupt);
     int code = print_verdict(suite, options, &print_error);
     if (!print_error && options->bundle)
         export_runs(session, suite, options->bundle, &print_error);
@@ -122,7 +91,7 @@ execute(LabSession *session, const LabProfile *profile, const Options *options)
     if (ok)
         return code;
     lab_command_fail("run", error);
-    return interrupt.signal ? 128 + interrupt.signal : LAB_EXIT_CANNOT;
+    return signal ? 128 + signal : LAB_EXIT_CANNOT;
 }
 
 int
