@@ -10,6 +10,7 @@
 #define MARKER "-functions" /* end of our instance's name: the top level may be ours */
 #define BUFFER_KIB "8192"   /* a CPU */
 #define KALLSYMS "/proc/kallsyms"
+#define POSSIBLE "/sys/devices/system/cpu/possible"
 
 struct HostFunctions {
     HostTrace *trace; /* ours */
@@ -19,36 +20,6 @@ struct HostFunctions {
     struct tep_format_field *func, *depth, *calltime, *rettime;
     char *kallsyms;
 };
-
-static void
-top_level_restore(void)
-{
-    host_trace_write(NULL, "tracing_on", "0", NULL);
-    host_trace_write(NULL, "current_tracer", "nop", NULL);
-    host_trace_write(NULL, "trace_options", "sleep-time", NULL);
-    host_trace_write(NULL, "trace_options", "overwrite", NULL);
-    host_trace_truncate(NULL, "trace", NULL);
-    host_trace_write(NULL, "buffer_size_kb", "1408", NULL); /* as a kernel starts with */
-    host_trace_write(NULL, "tracing_on", "1", NULL);
-}
-
-static gboolean
-first_line_is(const char *path, const char *wanted)
-{
-    g_autofree char *text = host_trace_read(NULL, path, 1024 * 1024, NULL, NULL);
-
-    if (!text)
-        return FALSE;
-    text[strcspn(text, "\n")] = '\0';
-    return g_str_equal(g_strstrip(text), wanted);
-}
-
-void
-host_functions_recover(const char *name)
-{
-    if (g_str_has_suffix(name, MARKER) && first_line_is("current_tracer", "function_graph"))
-        top_level_restore();
-}
 
 /* The kernel's masks have eight hexadecimal digits between commas. g_free. */
 static char *
@@ -61,6 +32,34 @@ mask_text(const HostCpuset *cpus)
     free(text);
     g_string_replace(mask, "0x", "", 0);
     return g_strdup(mask->str);
+}
+
+static void
+top_level_restore(void)
+{
+    g_autofree char *text = NULL;
+    g_autoptr(HostCpuset) possible = NULL;
+
+    host_trace_write(NULL, "tracing_on", "0", NULL);
+    host_trace_write(NULL, "current_tracer", "nop", NULL);
+    host_trace_write(NULL, "trace_options", "sleep-time", NULL);
+    host_trace_write(NULL, "trace_options", "overwrite", NULL);
+    host_trace_truncate(NULL, "trace", NULL);
+    host_trace_write(NULL, "buffer_size_kb", "1408", NULL); /* as a kernel starts with */
+    if (g_file_get_contents(POSSIBLE, &text, NULL, NULL))
+        possible = host_cpulist_parse(g_strchomp(text), HOST_CPULIST_TOOL, 0, NULL, NULL);
+    g_autofree char *all = possible ? mask_text(possible) : NULL;
+    if (all)
+        host_trace_write(NULL, "tracing_cpumask", all, NULL);
+    host_trace_write(NULL, "tracing_on", "1", NULL);
+}
+
+void
+host_functions_recover(const char *name)
+{
+    if (g_str_has_suffix(name, MARKER) &&
+        host_trace_first_line_is(NULL, "current_tracer", "function_graph"))
+        top_level_restore();
 }
 
 /* Of a call only its end is read; which CPUs are traced is the caller's to sort out at the top
@@ -78,13 +77,8 @@ enable(HostTrace *where, const char *mask, GError **error)
 static gboolean
 use_top_level(HostFunctions *f, const char *mask, GError **error)
 {
-    if (!first_line_is("current_tracer", "nop") || !first_line_is("set_event", "") ||
-        !first_line_is("tracing_on", "1")) {
-        g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                            "before Linux 6.11 function_graph works at the top level of tracefs "
-                            "only, which somebody else uses (tracer or events)");
+    if (!host_trace_top_level_unused(error))
         return FALSE;
-    }
     f->where = NULL;
     host_trace_write(NULL, "trace_options", "nosleep-time", NULL);
     return enable(NULL, mask, error);
@@ -122,17 +116,10 @@ set_up(HostFunctions *f, const char *name, const HostCpuset *cpus, GError **erro
 HostFunctions *
 host_functions_new(const char *token, const HostCpuset *cpus, GError **error)
 {
-    const char *dir = host_trace_dir(error);
     g_autofree char *name = g_strconcat(HOST_TRACE_PREFIX, token, MARKER, NULL);
 
-    if (!dir)
+    if (!host_trace_has_function_graph(error))
         return NULL;
-    if (!tracefs_tracer_available(dir, "function_graph")) {
-        g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                            "this kernel has no function_graph tracer "
-                            "(CONFIG_FUNCTION_GRAPH_TRACER)");
-        return NULL;
-    }
     g_autoptr(HostFunctions) f = g_new0(HostFunctions, 1);
     return set_up(f, name, cpus, error) ? g_steal_pointer(&f) : NULL;
 }
@@ -142,10 +129,8 @@ host_functions_free(HostFunctions *f)
 {
     if (!f)
         return;
-    if (f->trace && !f->where) {
-        host_trace_write(NULL, "tracing_cpumask", "ffffffff", NULL);
+    if (f->trace && !f->where)
         top_level_restore();
-    }
     if (f->tep)
         tep_free(f->tep);
     if (f->trace)
@@ -193,20 +178,14 @@ host_functions_read(HostFunctions *f, char **incomplete, GError **error)
 {
     g_autoptr(HostFunctionTree) tree = host_function_tree_new();
     Reading r = {f, tree};
-    guint64 entries, lost, all_lost = 0;
 
     if (tracefs_iterate_raw_events(f->tep, f->where ? host_trace_instance(f->where) : NULL, NULL, 0,
                                    add_call, &r) < 0) {
         g_set_error_literal(error, HOST_ERROR, HOST_ERROR_IO, "the trace buffers can't be read");
         return NULL;
     }
-    for (unsigned int cpu = 0; cpu <= HOST_CPULIST_MAX_CPU; cpu++) {
-        g_autofree char *folder = g_strdup_printf("per_cpu/cpu%u", cpu);
-        if (host_trace_exists(f->where, folder) &&
-            host_trace_lost(f->where, cpu, &entries, &lost, NULL))
-            all_lost += lost;
-    }
-    if (all_lost)
-        *incomplete = g_strdup_printf("%" G_GUINT64_FORMAT " calls were lost", all_lost);
+    guint64 lost = host_trace_lost_in_all(f->where);
+    if (lost)
+        *incomplete = g_strdup_printf("%" G_GUINT64_FORMAT " calls were lost", lost);
     return host_function_tree_counts(tree, f->kallsyms);
 }

@@ -22,45 +22,6 @@ struct HostTargets {
     gboolean used; /* its buffers are not empty */
 };
 
-/* Whether the first line of top-level file PATH is WANTED; "" when it has none. */
-static gboolean
-top_level_is(const char *path, const char *wanted)
-{
-    g_autofree char *text = host_trace_read(NULL, path, 1024 * 1024, NULL, NULL);
-
-    if (!text)
-        return FALSE;
-    text[strcspn(text, "\n")] = '\0';
-    return g_str_equal(g_strstrip(text), wanted);
-}
-
-static gboolean
-top_level_buffers_empty(void)
-{
-    guint64 entries, lost;
-
-    for (unsigned int cpu = 0; cpu <= HOST_CPULIST_MAX_CPU; cpu++) {
-        g_autofree char *folder = g_strdup_printf("per_cpu/cpu%u", cpu);
-        if (host_trace_exists(NULL, folder) &&
-            (!host_trace_lost(NULL, cpu, &entries, &lost, NULL) || entries))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-top_level_unused(GError **error)
-{
-    if (top_level_is("current_tracer", "nop") && top_level_is("set_event", "") &&
-        top_level_is("set_ftrace_filter", "#### all functions enabled ####") &&
-        top_level_is("tracing_on", "1") && top_level_buffers_empty())
-        return TRUE;
-    g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                        "before Linux 6.11 function_graph works at the top level of tracefs only, "
-                        "which somebody else uses (tracer, events, filter or buffers)");
-    return FALSE;
-}
-
 static void
 top_level_restore(void)
 {
@@ -74,7 +35,8 @@ top_level_restore(void)
 void
 host_targets_recover(const char *name)
 {
-    if (g_str_has_suffix(name, MARKER) && top_level_is("set_ftrace_filter", FUNCTION))
+    if (g_str_has_suffix(name, MARKER) &&
+        host_trace_first_line_is(NULL, "set_ftrace_filter", FUNCTION))
         top_level_restore();
 }
 
@@ -95,7 +57,7 @@ use_top_level(HostTargets *t, const char *name, GError **error)
 {
     g_autofree char *marker = g_strconcat(name, MARKER, NULL);
 
-    if (!top_level_unused(error))
+    if (!host_trace_top_level_unused(error))
         return FALSE;
     host_trace_free(t->trace);
     t->trace = host_trace_new(marker, error);
@@ -142,15 +104,8 @@ set_up(HostTargets *t, const char *name, unsigned int buffer_kib, GError **error
 HostTargets *
 host_targets_new(const char *name, unsigned int buffer_kib, GError **error)
 {
-    const char *dir = host_trace_dir(error);
-    if (!dir)
+    if (!host_trace_has_function_graph(error))
         return NULL;
-    if (!tracefs_tracer_available(dir, "function_graph")) {
-        g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
-                            "this kernel has no function_graph tracer "
-                            "(CONFIG_FUNCTION_GRAPH_TRACER)");
-        return NULL;
-    }
     HostTargets *t = g_new0(HostTargets, 1);
     if (set_up(t, name, buffer_kib, error))
         return t;
@@ -222,7 +177,6 @@ host_targets_read(HostTargets *t, char **incomplete, GError **error)
 {
     g_autoptr(GHashTable) cpus = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
     Reading r = {.t = t, .cpus = cpus};
-    guint64 entries, lost, all_lost = 0;
 
     if (tracefs_iterate_raw_events(t->tep, t->where ? host_trace_instance(t->where) : NULL, NULL, 0,
                                    add_call, &r) < 0) {
@@ -234,12 +188,9 @@ host_targets_read(HostTargets *t, char **incomplete, GError **error)
         const HostTargetCount *c = g_hash_table_lookup(cpus, GUINT_TO_POINTER(cpu));
         if (c)
             g_array_append_vals(counts, c, 1);
-        g_autofree char *folder = g_strdup_printf("per_cpu/cpu%u", cpu);
-        if (host_trace_exists(t->where, folder) &&
-            host_trace_lost(t->where, cpu, &entries, &lost, NULL))
-            all_lost += lost;
     }
-    if (all_lost)
-        *incomplete = g_strdup_printf("%" G_GUINT64_FORMAT " events were lost", all_lost);
+    guint64 lost = host_trace_lost_in_all(t->where);
+    if (lost)
+        *incomplete = g_strdup_printf("%" G_GUINT64_FORMAT " events were lost", lost);
     return counts;
 }

@@ -302,3 +302,69 @@ host_trace_lost(HostTrace *t, unsigned int cpu, guint64 *entries, guint64 *lost,
 
     return text && host_trace_stats_parse(text, entries, lost, error);
 }
+
+guint64
+host_trace_lost_in_all(HostTrace *t)
+{
+    guint64 entries, lost, all = 0;
+
+    for (unsigned int cpu = 0; cpu <= HOST_CPULIST_MAX_CPU; cpu++) {
+        g_autofree char *folder = g_strdup_printf("per_cpu/cpu%u", cpu);
+        if (host_trace_exists(t, folder) && host_trace_lost(t, cpu, &entries, &lost, NULL))
+            all += lost;
+    }
+    return all;
+}
+
+gboolean
+host_trace_first_line_is(HostTrace *t, const char *path, const char *wanted)
+{
+    g_autofree char *text = host_trace_read(t, path, 1024 * 1024, NULL, NULL);
+
+    if (!text)
+        return FALSE;
+    text[strcspn(text, "\n")] = '\0';
+    return g_str_equal(g_strstrip(text), wanted);
+}
+
+gboolean
+host_trace_has_function_graph(GError **error)
+{
+    const char *dir = host_trace_dir(error);
+
+    if (!dir)
+        return FALSE;
+    if (tracefs_tracer_available(dir, "function_graph"))
+        return TRUE;
+    g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                        "this kernel has no function_graph tracer (CONFIG_FUNCTION_GRAPH_TRACER)");
+    return FALSE;
+}
+
+static gboolean
+top_level_buffers_empty(void)
+{
+    guint64 entries, lost;
+
+    for (unsigned int cpu = 0; cpu <= HOST_CPULIST_MAX_CPU; cpu++) {
+        g_autofree char *folder = g_strdup_printf("per_cpu/cpu%u", cpu);
+        if (host_trace_exists(NULL, folder) &&
+            (!host_trace_lost(NULL, cpu, &entries, &lost, NULL) || entries))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+host_trace_top_level_unused(GError **error)
+{
+    if (host_trace_first_line_is(NULL, "current_tracer", "nop") &&
+        host_trace_first_line_is(NULL, "set_event", "") &&
+        host_trace_first_line_is(NULL, "set_ftrace_filter", "#### all functions enabled ####") &&
+        host_trace_first_line_is(NULL, "tracing_on", "1") && top_level_buffers_empty())
+        return TRUE;
+    g_set_error_literal(error, HOST_ERROR, HOST_ERROR_UNSUPPORTED,
+                        "before Linux 6.11 function_graph works at the top level of tracefs only, "
+                        "which somebody else uses (tracer, events, filter or buffers)");
+    return FALSE;
+}

@@ -55,6 +55,15 @@ char *host_trace_read(HostTrace *t, const char *path, gsize max, gsize *len, GEr
 /* Each CPU of CPUS has a buffer of KIB, keeps what came first when it is full, and stamps events by
  * CLOCK_MONOTONIC. The other CPUs keep their least. */
 gboolean host_trace_buffers(HostTrace *t, const HostCpuset *cpus, unsigned int kib, GError **error);
+/* Whether the first line of PATH, without blanks around it, is WANTED; "" when it has none. */
+gboolean host_trace_first_line_is(HostTrace *t, const char *path, const char *wanted);
+/* Whether this kernel has the tracer function_graph; HOST_ERROR_UNSUPPORTED when not. */
+gboolean host_trace_has_function_graph(GError **error);
+/* Whether nobody traces at the top level, where function_graph has to be before Linux 6.11.
+ * HOST_ERROR_UNSUPPORTED when somebody does, or left events there. */
+gboolean host_trace_top_level_unused(GError **error);
 /* What CPU's buffer has lost since it was emptied. */
 gboolean host_trace_lost(HostTrace *t, unsigned int cpu, guint64 *entries, guint64 *lost,
                          GError **error);
+/* What the buffers of all CPUs have lost, where they say so. */
+guint64 host_trace_lost_in_all(HostTrace *t);
