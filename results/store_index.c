@@ -185,35 +185,14 @@ res_store_heal_index(ResStore *s, const GError *failed, GError **error)
     return res_store_open_index(s, ours, error);
 }
 
-static GPtrArray *
-ask_once(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limit, GError **error)
-{
-    switch (what) {
-    case RES_STORE_LIST:
-        return res_index_list(s->index, text, limit, error);
-    case RES_STORE_RUNS:
-        return res_index_runs(s->index, text, limit, error);
-    case RES_STORE_SETS:
-        return res_index_sets(s->index, text, limit, error);
-    case RES_STORE_SET_RUNS:
-        return res_index_set_runs(s->index, text, error);
-    case RES_STORE_NEWEST:
-        return res_index_newest(s->index, error);
-    case RES_STORE_METRICS:
-        return res_index_metrics(s->index, error);
-    }
-    g_return_val_if_reached(NULL);
-}
-
 GPtrArray *
-res_store_ask(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limit,
-              GError **error)
+res_store_ask_index(ResStore *s, ResStoreAsk ask, gconstpointer data, GError **error)
 {
     g_autoptr(GError) failed = NULL;
     if (!res_store_ready_index(s, error)) {
         return NULL;
     }
-    GPtrArray *answer = ask_once(s, what, text, limit, &failed);
+    GPtrArray *answer = ask(s->index, data, &failed);
     if (answer != NULL) {
         return answer;
     }
@@ -224,9 +203,44 @@ res_store_ask(ResStore *s, ResStoreQuestion what, const char *text, unsigned int
         return NULL;
     }
     g_clear_error(&failed);
-    answer = ask_once(s, what, text, limit, &failed);
+    answer = ask(s->index, data, &failed);
     if (answer == NULL) {
         res_store_index_error(failed, error);
     }
     return answer;
+}
+
+typedef struct {
+    ResStoreQuestion what;
+    const char *text;
+    unsigned int limit;
+} Question;
+
+static GPtrArray *
+ask_question(ResIndex *index, gconstpointer data, GError **error)
+{
+    const Question *q = data;
+    switch (q->what) {
+    case RES_STORE_LIST:
+        return res_index_list(index, q->text, q->limit, error);
+    case RES_STORE_RUNS:
+        return res_index_runs(index, q->text, q->limit, error);
+    case RES_STORE_SETS:
+        return res_index_sets(index, q->text, q->limit, error);
+    case RES_STORE_SET_RUNS:
+        return res_index_set_runs(index, q->text, error);
+    case RES_STORE_NEWEST:
+        return res_index_newest(index, error);
+    case RES_STORE_METRICS:
+        return res_index_metrics(index, error);
+    }
+    g_return_val_if_reached(NULL);
+}
+
+GPtrArray *
+res_store_ask(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limit,
+              GError **error)
+{
+    const Question q = {what, text, limit};
+    return res_store_ask_index(s, ask_question, &q, error);
 }

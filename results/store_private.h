@@ -58,3 +58,6 @@ typedef enum {
 
 GPtrArray *res_store_ask(ResStore *s, ResStoreQuestion what, const char *text, unsigned int limit,
                          GError **error);
+/* The same for what ASK asks of the index: once, and after it was made anew when it is damaged. */
+typedef GPtrArray *(*ResStoreAsk)(ResIndex *index, gconstpointer data, GError **error);
+GPtrArray *res_store_ask_index(ResStore *s, ResStoreAsk ask, gconstpointer data, GError **error);

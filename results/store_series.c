@@ -2,29 +2,22 @@
 /* The store's figures over time. */
 #include "results/store_private.h"
 
+typedef struct {
+    const char *metric, *profile;
+} Figures;
+
+static GPtrArray *
+ask_series(ResIndex *index, gconstpointer data, GError **error)
+{
+    const Figures *f = data;
+    return res_index_series(index, f->metric, f->profile, error);
+}
+
 GPtrArray *
 res_store_series(ResStore *s, const char *metric, const char *profile, GError **error)
 {
-    g_autoptr(GError) failed = NULL;
-    if (!res_store_ready_index(s, error)) {
-        return NULL;
-    }
-    GPtrArray *series = res_index_series(s->index, metric, profile, &failed);
-    if (series != NULL) {
-        return series;
-    }
-    res_store_lock(s, LOCK_EX);
-    gboolean healed = res_store_heal_index(s, failed, error);
-    res_store_lock(s, LOCK_UN);
-    if (!healed) {
-        return NULL;
-    }
-    g_clear_error(&failed);
-    series = res_index_series(s->index, metric, profile, &failed);
-    if (series == NULL) {
-        res_store_index_error(failed, error);
-    }
-    return series;
+    const Figures f = {metric, profile};
+    return res_store_ask_index(s, ask_series, &f, error);
 }
 
 GPtrArray *
