@@ -15,8 +15,20 @@
 static const double two_percent = 0.02, ten_percent = 0.10, three = 3, mean_count = 4,
                     drift_slow = 0.0002, drift_small = 0.001;
 
-/* One series of N nights, each the median of three boots where BOOTS says so. */
-typedef void (*Draw)(SimRng *rng, double *v, gsize n);
+/* How the N nights of one series are drawn: all at once, or one by one as boots are (sim.h). */
+typedef struct {
+    void (*all)(SimRng *rng, double *v, gsize n); /* NULL: by NIGHT with DATA */
+    SimDraw night;
+    const double *data;
+} Draw;
+#define ALL(function)                                                                              \
+    {                                                                                              \
+        function, NULL, NULL                                                                       \
+    }
+#define EACH(function, number)                                                                     \
+    {                                                                                              \
+        NULL, function, &(number)                                                                  \
+    }
 
 static void
 fill(SimRng *rng, double *v, gsize n, SimDraw draw, gconstpointer data)
@@ -28,21 +40,13 @@ fill(SimRng *rng, double *v, gsize n, SimDraw draw, gconstpointer data)
 }
 
 static void
-draw_normal(SimRng *rng, double *v, gsize n)
+draw(const Draw *d, SimRng *rng, double *v, gsize n)
 {
-    fill(rng, v, n, sim_normal, &two_percent);
-}
-
-static void
-draw_heavy(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_heavy, &two_percent);
-}
-
-static void
-draw_bimodal(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_bimodal, &ten_percent);
+    if (d->all != NULL) {
+        d->all(rng, v, n);
+    } else {
+        fill(rng, v, n, d->night, d->data);
+    }
 }
 
 /* One night in ten at the other mode, 10% up. */
@@ -52,24 +56,6 @@ draw_seldom(SimRng *rng, double *v, gsize n)
     for (gsize i = 0; i < n; i++) {
         v[i] = 1000 * (gsl_rng_uniform(rng) < 0.1 ? 1.1 : 1) + gsl_ran_gaussian(rng, 5);
     }
-}
-
-static void
-draw_correlated(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_correlated, &two_percent);
-}
-
-static void
-draw_drift_slow(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_drifting, &drift_slow);
-}
-
-static void
-draw_drift(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_drifting, &drift_small);
 }
 
 /* A host that gets warm in summer: 1% up and down in a year. */
@@ -95,18 +81,6 @@ draw_spikes(SimRng *rng, double *v, gsize n)
             }
         }
     }
-}
-
-static void
-draw_counts(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_counts, &mean_count);
-}
-
-static void
-draw_lattice(SimRng *rng, double *v, gsize n)
-{
-    fill(rng, v, n, sim_lattice, &three);
 }
 
 static void
@@ -173,26 +147,26 @@ typedef struct {
 } Series;
 
 static const Series unseen[] = {
-    {"by day of the week, 1%, sd 0.5%", draw_weekly},
-    {"autocorrelated (0.8), sd 2%", draw_sticky},
-    {"skewed (log-normal, 5%)", draw_skewed},
-    {"drift 0.05% a night that turns every 50 nights, sd 0.65%", draw_zigzag},
+    {"by day of the week, 1%, sd 0.5%", ALL(draw_weekly)},
+    {"autocorrelated (0.8), sd 2%", ALL(draw_sticky)},
+    {"skewed (log-normal, 5%)", ALL(draw_skewed)},
+    {"drift 0.05% a night that turns every 50 nights, sd 0.65%", ALL(draw_zigzag)},
 };
 
 static const Series series[] = {
-    {"normal, sd 2%", draw_normal},
-    {"heavy tails (t, 2 df)", draw_heavy},
-    {"two kinds of nights, 10% apart", draw_bimodal},
-    {"one night in ten 10% up", draw_seldom},
-    {"autocorrelated (0.6), sd 2%", draw_correlated},
-    {"drift 0.02% a night, sd 0.65%", draw_drift_slow},
-    {"drift 0.1% a night, sd 0.65%", draw_drift},
-    {"seasons, 1% up and down in a year, sd 0.5%", draw_seasons},
-    {"spikes to 10 times, one night in twenty, some two in a row", draw_spikes},
-    {"overdispersed counts, mean 4", draw_counts},
-    {"instructions: 0 or 3 more, by chance", draw_lattice},
-    {"instructions: always the same", draw_constant},
-    {"instructions: the same but for one night in fifty", draw_exact},
+    {"normal, sd 2%", EACH(sim_normal, two_percent)},
+    {"heavy tails (t, 2 df)", EACH(sim_heavy, two_percent)},
+    {"two kinds of nights, 10% apart", EACH(sim_bimodal, ten_percent)},
+    {"one night in ten 10% up", ALL(draw_seldom)},
+    {"autocorrelated (0.6), sd 2%", EACH(sim_correlated, two_percent)},
+    {"drift 0.02% a night, sd 0.65%", EACH(sim_drifting, drift_slow)},
+    {"drift 0.1% a night, sd 0.65%", EACH(sim_drifting, drift_small)},
+    {"seasons, 1% up and down in a year, sd 0.5%", ALL(draw_seasons)},
+    {"spikes to 10 times, one night in twenty, some two in a row", ALL(draw_spikes)},
+    {"overdispersed counts, mean 4", EACH(sim_counts, mean_count)},
+    {"instructions: 0 or 3 more, by chance", EACH(sim_lattice, three)},
+    {"instructions: always the same", ALL(draw_constant)},
+    {"instructions: the same but for one night in fifty", ALL(draw_exact)},
 };
 
 static const struct {
@@ -200,16 +174,16 @@ static const struct {
     Draw draw;
     double factor;
 } steps[] = {
-    {"2.7% at sd 2% (1.35 sd)", draw_normal, 1.027},
-    {"4% at sd 2%", draw_normal, 1.04},
-    {"6% at sd 2%", draw_normal, 1.06},
-    {"6% at sd 2%, with spikes", draw_spikes, 1.06},
-    {"10%, heavy tails", draw_heavy, 1.10},
-    {"10%, autocorrelated (0.6), sd 2%", draw_correlated, 1.10},
-    {"20%, autocorrelated (0.6), sd 2%", draw_correlated, 1.20},
-    {"5%, drift 0.1% a night, sd 0.65%", draw_drift, 1.05},
-    {"one instruction of 546", draw_constant, 547.0 / 546},
-    {"one instruction of 546, one night in fifty is off", draw_exact, 547.0 / 546},
+    {"2.7% at sd 2% (1.35 sd)", EACH(sim_normal, two_percent), 1.027},
+    {"4% at sd 2%", EACH(sim_normal, two_percent), 1.04},
+    {"6% at sd 2%", EACH(sim_normal, two_percent), 1.06},
+    {"6% at sd 2%, with spikes", ALL(draw_spikes), 1.06},
+    {"10%, heavy tails", EACH(sim_heavy, two_percent), 1.10},
+    {"10%, autocorrelated (0.6), sd 2%", EACH(sim_correlated, two_percent), 1.10},
+    {"20%, autocorrelated (0.6), sd 2%", EACH(sim_correlated, two_percent), 1.20},
+    {"5%, drift 0.1% a night, sd 0.65%", EACH(sim_drifting, drift_small), 1.05},
+    {"one instruction of 546", ALL(draw_constant), 547.0 / 546},
+    {"one instruction of 546, one night in fifty is off", ALL(draw_exact), 547.0 / 546},
 };
 
 typedef struct {
@@ -218,7 +192,7 @@ typedef struct {
 } False;
 
 static False
-count_false(Draw draw, guint64 seed, guint trials)
+count_false(const Draw *d, guint64 seed, guint trials)
 {
     g_autoptr(SimRng) rng = sim_rng_new(seed);
     guint found = 0;
@@ -226,7 +200,7 @@ count_false(Draw draw, guint64 seed, guint trials)
 
     for (guint t = 0; t < trials; t++) {
         double v[NIGHTS];
-        draw(rng, v, NIGHTS);
+        draw(d, rng, v, NIGHTS);
         g_autoptr(GArray) changes = res_changes(v, NIGHTS);
         found += changes->len;
         f.any += changes->len > 0;
@@ -247,14 +221,14 @@ false_changes(GString *out, guint trials)
                     "| series | false change points in 1,000 nights, fresh seeds | series with any "
                     "| with the seeds the limits were chosen on |\n|---|---|---|---|\n");
     for (gsize i = 0; i < G_N_ELEMENTS(series); i++) {
-        False fresh = count_false(series[i].draw, FRESH + i, trials);
-        False chosen = count_false(series[i].draw, CHOOSING + i, trials);
+        False fresh = count_false(&series[i].draw, FRESH + i, trials);
+        False chosen = count_false(&series[i].draw, CHOOSING + i, trials);
         g_autofree char *share = calibrate_share(fresh.any, trials);
         g_string_append_printf(out, "| %s | %.3f | %s | %.3f |\n", series[i].what, fresh.rate,
                                share, chosen.rate);
     }
     for (gsize i = 0; i < G_N_ELEMENTS(unseen); i++) {
-        False fresh = count_false(unseen[i].draw, FRESH + 100 + i, trials);
+        False fresh = count_false(&unseen[i].draw, FRESH + 100 + i, trials);
         g_autofree char *share = calibrate_share(fresh.any, trials);
         g_string_append_printf(out, "| *a kind not chosen on:* %s | %.3f | %s | - |\n",
                                unseen[i].what, fresh.rate, share);
@@ -285,7 +259,7 @@ found_steps(GString *out, guint trials)
         guint by[WITHIN + 1] = {0}, near = 0, half = 0;
         for (guint t = 0; t < trials; t++) {
             double v[STEP_AT + WITHIN];
-            steps[i].draw(rng, v, G_N_ELEMENTS(v));
+            draw(&steps[i].draw, rng, v, G_N_ELEMENTS(v));
             for (gsize k = STEP_AT; k < G_N_ELEMENTS(v); k++) {
                 v[k] *= steps[i].factor;
             }
