@@ -72,15 +72,6 @@ static gboolean G_GNUC_PRINTF(2, 3) fail(GError **error, const char *format, ...
     return FALSE;
 }
 
-static JsonNode *
-value_of(JsonObject *o, const char *key, GType type)
-{
-    JsonNode *node = json_object_get_member(o, key);
-    return node != NULL && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == type
-               ? node
-               : NULL;
-}
-
 /* NEEDED: must be there. */
 static gboolean
 get_text(JsonObject *o, const char *key, gboolean needed, char **text, GError **error)
@@ -88,18 +79,18 @@ get_text(JsonObject *o, const char *key, gboolean needed, char **text, GError **
     if (!needed && !json_object_has_member(o, key)) {
         return TRUE;
     }
-    JsonNode *node = value_of(o, key, G_TYPE_STRING);
-    if (node == NULL || !g_utf8_validate(json_node_get_string(node), -1, NULL)) {
+    const char *value = res_json_get_string(o, key);
+    if (value == NULL) {
         return fail(error, "\"%s\" must be a text", key);
     }
-    *text = g_strdup(json_node_get_string(node));
+    *text = g_strdup(value);
     return TRUE;
 }
 
 static gboolean
 get_time(JsonObject *o, const char *key, gint64 *us, GError **error)
 {
-    JsonNode *node = value_of(o, key, G_TYPE_INT64);
+    JsonNode *node = res_json_value(o, key, G_TYPE_INT64);
     if (node == NULL || json_node_get_int(node) < 0) {
         return fail(error, "\"%s\" must be a whole number of microseconds", key);
     }
@@ -114,7 +105,7 @@ read_entry(JsonNode *node, ResAnnotation *a, GError **error)
         return fail(error, "must be an object");
     }
     JsonObject *o = json_node_get_object(node);
-    JsonNode *accept = value_of(o, "accept", G_TYPE_BOOLEAN);
+    JsonNode *accept = res_json_value(o, "accept", G_TYPE_BOOLEAN);
     if (accept == NULL) {
         return fail(error, "\"accept\" must be true or false");
     }
@@ -151,7 +142,7 @@ res_annotations_from_json(const char *text, gsize len, GError **error)
         return NULL;
     }
     JsonObject *o = json_node_get_object(root);
-    JsonNode *version = value_of(o, "version", G_TYPE_INT64);
+    JsonNode *version = res_json_value(o, "version", G_TYPE_INT64);
     JsonNode *entries = json_object_get_member(o, "annotations");
     if (!get_text(o, "format", TRUE, &format, error)) {
         return NULL;

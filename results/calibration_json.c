@@ -81,33 +81,23 @@ static gboolean G_GNUC_PRINTF(2, 3) fail(GError **error, const char *format, ...
     return FALSE;
 }
 
-static JsonNode *
-value_of(JsonObject *o, const char *key)
-{
-    JsonNode *node = json_object_get_member(o, key);
-    return node != NULL && JSON_NODE_HOLDS_VALUE(node) ? node : NULL;
-}
-
 static gboolean
 get_text(JsonObject *o, const char *key, char **text, GError **error)
 {
-    JsonNode *node = value_of(o, key);
-    if (node == NULL || json_node_get_value_type(node) != G_TYPE_STRING ||
-        !g_utf8_validate(json_node_get_string(node), -1, NULL)) {
+    const char *value = res_json_get_string(o, key);
+    if (value == NULL) {
         return fail(error, "\"%s\" must be a text", key);
     }
     g_free(*text);
-    *text = g_strdup(json_node_get_string(node));
+    *text = g_strdup(value);
     return TRUE;
 }
 
 static gboolean
 get_whole(JsonObject *o, const char *key, unsigned int *whole, GError **error)
 {
-    JsonNode *node = value_of(o, key);
-    gint64 value = node != NULL && json_node_get_value_type(node) == G_TYPE_INT64
-                       ? json_node_get_int(node)
-                       : -1;
+    JsonNode *node = res_json_value(o, key, G_TYPE_INT64);
+    gint64 value = node != NULL ? json_node_get_int(node) : -1;
     if (value < 0 || value > G_MAXINT) {
         return fail(error, "\"%s\" must be a whole number", key);
     }
@@ -118,9 +108,9 @@ get_whole(JsonObject *o, const char *key, unsigned int *whole, GError **error)
 static gboolean
 get_number(JsonObject *o, const char *key, double *number, GError **error)
 {
-    JsonNode *node = value_of(o, key);
-    GType type = node != NULL ? json_node_get_value_type(node) : G_TYPE_INVALID;
-    if ((type != G_TYPE_DOUBLE && type != G_TYPE_INT64) || !isfinite(json_node_get_double(node))) {
+    JsonNode *whole = res_json_value(o, key, G_TYPE_INT64);
+    JsonNode *node = whole != NULL ? whole : res_json_value(o, key, G_TYPE_DOUBLE);
+    if (node == NULL || !isfinite(json_node_get_double(node))) {
         return fail(error, "\"%s\" must be a finite number", key);
     }
     *number = json_node_get_double(node);

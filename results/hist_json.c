@@ -78,11 +78,8 @@ get_whole(JsonObject *o, const char *key, gint64 max, gint64 *value, GError **er
 static const char *
 get_word(JsonObject *o, const char *key, gsize max, GError **error)
 {
-    JsonNode *node = json_object_get_member(o, key);
-    const char *text = node != NULL && JSON_NODE_HOLDS_VALUE(node) &&
-                               json_node_get_value_type(node) == G_TYPE_STRING
-                           ? json_node_get_string(node)
-                           : NULL;
+    JsonNode *node = res_json_value(o, key, G_TYPE_STRING);
+    const char *text = node != NULL ? json_node_get_string(node) : NULL;
     if (text == NULL || strlen(text) > max) {
         fail(error, "\"%s\" must be a text of at most %" G_GSIZE_FORMAT " bytes", key, max);
         return NULL;

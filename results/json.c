@@ -252,3 +252,20 @@ res_json_text(JsonNode *root)
     g_string_append_c(fixed, '\n');
     return g_string_free(fixed, FALSE);
 }
+
+JsonNode *
+res_json_value(JsonObject *o, const char *key, GType type)
+{
+    JsonNode *node = json_object_get_member(o, key);
+    return node != NULL && JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == type
+               ? node
+               : NULL;
+}
+
+const char *
+res_json_get_string(JsonObject *o, const char *key)
+{
+    JsonNode *node = res_json_value(o, key, G_TYPE_STRING);
+    const char *text = node != NULL ? json_node_get_string(node) : NULL;
+    return text != NULL && g_utf8_validate(text, -1, NULL) ? text : NULL;
+}

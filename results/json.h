@@ -27,5 +27,11 @@ typedef enum {
 JsonNode *res_json_parse(const char *text, gsize len, gsize max, gboolean wide, ResJsonState *state,
                          char **reason);
 
+/* O's member KEY when it is a value of TYPE (G_TYPE_STRING, G_TYPE_INT64, G_TYPE_DOUBLE,
+ * G_TYPE_BOOLEAN), else NULL. O's. */
+JsonNode *res_json_value(JsonObject *o, const char *key, GType type);
+/* O's member KEY when it is a text, and UTF-8; else NULL. O's. */
+const char *res_json_get_string(JsonObject *o, const char *key);
+
 /* ROOT as text for people, ended by a newline; numbers read back as the same double. g_free. */
 char *res_json_text(JsonNode *root);
