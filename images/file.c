@@ -10,6 +10,12 @@
 
 G_DEFINE_QUARK(img_error, img_error)
 
+gboolean
+img_error_is_kernels(const GError *error)
+{
+    return error->domain == IMG_ERROR && error->code != IMG_ERROR_IO;
+}
+
 int
 img_error_from_errno(int errnum)
 {

@@ -22,6 +22,9 @@ typedef enum {
     IMG_ERROR_LIMIT,     /* image over its size limit */
     IMG_ERROR_IO,
 } ImgError;
+/* Whether it is the kernel that can't be had, and not this machine that is in trouble: others may
+ * do. */
+gboolean img_error_is_kernels(const GError *error);
 
 /*
  * SPEC: "default" (the newest installed linux-image-cloud-amd64, or the newest of /boot),

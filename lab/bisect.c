@@ -276,14 +276,6 @@ note_skipped(const LabSuiteState *s G_GNUC_UNUSED, const LabCell *cell G_GNUC_UN
 static const LabSuiteEvents events = {nothing_prepared, nothing_done, nothing_recorded,
                                       note_skipped};
 
-/* The build, or what is asked of the kernel: the state's own fault, and no other's. A full disk or
- * the like is this machine's. */
-static gboolean
-is_kernels_fault(const GError *e)
-{
-    return e->domain == IMG_ERROR && e->code != IMG_ERROR_IO;
-}
-
 /* *RECORD: of a boot that gave figures (owned by SUITE), or NULL when STATE can't be had: *WHY. */
 static gboolean
 run_suite(LabBisect *b, LabSuite *suite, const ResRecord **record, char **why, GError **error)
@@ -296,7 +288,7 @@ run_suite(LabBisect *b, LabSuite *suite, const ResRecord **record, char **why, G
     const GPtrArray *records = lab_suite_records(suite);
     const ResRecord *last = records->len ? records->pdata[records->len - 1] : NULL;
     *record = NULL;
-    if (!ok && !is_kernels_fault(inner)) {
+    if (!ok && !img_error_is_kernels(inner)) {
         g_propagate_error(error, g_steal_pointer(&inner));
         return FALSE;
     }

@@ -123,7 +123,7 @@ lab_cmd_plan(int argc, char **argv)
             continue;
         }
         /* As a run does: the others go on. */
-        if (reason->domain != IMG_ERROR || reason->code == IMG_ERROR_IO || cells->len == 1)
+        if (!img_error_is_kernels(reason) || cells->len == 1)
             return lab_command_fail("plan", reason);
         g_string_append_printf(out, "cell %s: left out: %s\n\n", cell->name, reason->message);
         if (!error)

@@ -195,7 +195,7 @@ give_up(LabSuite *s, GError *error)
 static gboolean
 others_left(const LabSuite *s, const char *key, const GError *error)
 {
-    if (error->domain != IMG_ERROR || error->code == IMG_ERROR_IO)
+    if (!img_error_is_kernels(error))
         return FALSE;
     for (guint i = 0; i < s->planned->len; i++)
         if (image_key(g_array_index(s->planned, Planned, i).cell->params) != key)
