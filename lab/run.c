@@ -223,15 +223,19 @@ lab_run_start(LabRun *run)
 
 /* --- end --- */
 
+char *
+lab_run_qemu_log(const LabRun *run)
+{
+    if (!run->name || !host_conn_embedded(lab_session_conn(run->session)))
+        return NULL;
+    return g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session),
+                           run->name);
+}
+
 static void
 collect_evidence(LabRun *run)
 {
-    g_autofree char *log = NULL;
-
-    /* QEMU's own output, which libvirt keeps in the embedded driver's root. */
-    if (run->name && host_conn_embedded(lab_session_conn(run->session)))
-        log = g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session),
-                              run->name);
+    g_autofree char *log = lab_run_qemu_log(run);
     LabRunEvidence evidence = {
         .console = lab_console_text(run->console),
         .report = res_report_raw(run->report),

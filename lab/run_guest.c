@@ -51,15 +51,12 @@ fail_early_stop(LabRun *run)
                      "the guest stopped in the middle of its report: %s", error->message);
 }
 
-/* What the plugin said went to QEMU's log, which libvirt keeps in the embedded driver's root. */
+/* What the plugin said went to QEMU's log. */
 static void
 record_hot(LabRun *run)
 {
-    g_autofree char *log = NULL;
+    g_autofree char *log = lab_run_qemu_log(run);
 
-    if (host_conn_embedded(lab_session_conn(run->session)))
-        log = g_strdup_printf("%s/libvirt/log/qemu/%s.log", lab_session_run_dir(run->session),
-                              run->name);
     lab_hot_record(run->params, log, run->record, run->files);
 }
 

@@ -53,6 +53,8 @@ struct LabRun {
 void lab_run_enter(LabRun *run, LabStep step, const char *what);
 /* The timer of the current step instead of the one before; 0: none. */
 void lab_run_timer(LabRun *run, guint ms, GSourceFunc func);
+/* QEMU's own output, which libvirt keeps in the embedded driver's root; NULL: not known. g_free. */
+char *lab_run_qemu_log(const LabRun *run);
 /* QEMU ends, or has ended: it is reaped until the run's end. */
 void lab_run_reap(LabRun *run);
 /* The first failure stands, and ends the run; what follows from it is not one of its own. */
